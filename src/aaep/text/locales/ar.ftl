@@ -944,6 +944,42 @@ help-speech-lines = بالأمر { command-silence } يتوقف النطق، ب�
 
 line-too_soon = وصل هذا قبل الأوان فلا يحتسب. يلزم أولا سماع الطلب إلى آخره.
 
+## Settings
+
+settings-line = السطر { $line } من الإعدادات لا يمكن قراءته ولا يحتسب: { $text }
+
+settings-repeated = السطر { $line } من الإعدادات يذكر { $setting } مرة ثانية. تحتسب المرة الأولى.
+
+settings-unknown = السطر { $line } من الإعدادات يذكر { $setting }، ولا يوجد إعداد بهذا الاسم.
+
+settings-similar = هل المقصود { $setting }؟
+
+settings-value = السطر { $line } من الإعدادات لا يحتسب. القيمة اللازمة لهذا الإعداد، { $setting }: { $expected }.
+
+settings-variable = المتغير { $variable } لا يحتسب. قيمته اللازمة: { $expected }.
+
+settings-more =
+    { $count ->
+        [zero] لا أسطر أخرى غير محتسبة في الإعدادات.
+        [one] وسطر آخر من الإعدادات لا يحتسب.
+        [two] وسطران آخران من الإعدادات لا يحتسبان.
+        [few] و{ $count } أسطر أخرى من الإعدادات لا تحتسب.
+        [many] و{ $count } سطر آخر من الإعدادات لا تحتسب.
+       *[other] و{ $count } سطر آخر من الإعدادات لا تحتسب.
+    }
+
+settings-unreadable = لا يمكن قراءة الإعدادات، فتسري القيم الافتراضية. { $reason }
+
+settings-missing = لا يوجد ملف { $file }، فتسري القيم الافتراضية.
+
+settings-encoding = في السطر { $line } أحرف ليست من UTF-8.
+
+settings-unsafe = يستطيع مستخدمون آخرون تغيير { $file }، فتسري القيم الافتراضية. يلزم تنفيذ chmod go-w عليه.
+
+settings-stranger = الملف { $file } ملك لمستخدم آخر، فتسري القيم الافتراضية.
+
+settings-allow = لا يمكن قراءة القواعد في إعداداتك، لذلك يطرح عليك السؤال عن كل شيء. { $reason }
+
 ## Words for sounds
 
 earcon-sent = تم الإرسال.
@@ -955,6 +991,244 @@ earcon-done = اكتمل العمل.
 earcon-needs-you = حان دورك.
 
 earcon-error = خطأ.
+
+## Coding agents
+
+code-started = { $agent }: العمل جار.
+
+code-run = تشغيل { $command }.
+
+code-create = إنشاء { $file }، { $size }: { $text }.
+
+code-change = تغيير { $file }. المضاف: { $added }، المحذوف: { $removed }.
+
+code-change-nothing = كتابة { $file } من جديد دون تغيير.
+
+code-hunk-add = عند السطر { $line }: إضافة { $text }.
+
+code-hunk-remove = عند السطر { $line }: حذف { $text }.
+
+code-hunk-replace = عند السطر { $line }: وضع { $new } مكان { $old }.
+
+code-hunk-blank = الاختلاف هناك في المسافات أو فواصل الأسطر فقط.
+
+code-own_words = لا يقول الوكيل ماذا يشغل، بل هذا فقط: { $text }.
+
+code-effect-run = يتم التشغيل بكل صلاحياتك.
+
+code-effect-change = تتم كتابة الملف.
+
+code-effect-delete = يضيع، إلا إذا كانت لديك نسخة منه.
+
+code-effect-move = يصبح في مكان آخر.
+
+code-effect-read = يقرؤه الوكيل ونموذجه.
+
+code-effect-search = يقرأ الوكيل ونموذجه كل ما يتم العثور عليه.
+
+code-effect-think = لا يتغير شيء.
+
+code-effect-fetch = العنوان وما يرسل إليه يخرجان من هذا الجهاز.
+
+code-effect-switch_mode = ربما يسأل الوكيل بعد ذلك عن أشياء أقل.
+
+code-effect-other = ما يغيره هذا غير معروف. يجب اعتباره نهائيا.
+
+code-running = عملية تشغيل { $command }.
+
+code-creating = عملية إنشاء { $file }.
+
+code-changing = عملية تغيير { $file }.
+
+code-reading = قراءة { $file }.
+
+code-searching = البحث عن { $text }.
+
+code-described = بكلمات الوكيل نفسه: { $text }.
+
+code-using = عملية استخدام { $tool }.
+
+code-ruled = مسموح به حسب قاعدة من قواعدك. { $text }
+
+code-unasked = تحذير. فعل الوكيل هذا دون سؤال: { $text }
+
+code-unasked-failed = تحذير. حاول الوكيل هذا دون سؤال، وفشلت المحاولة: { $text }
+
+code-despite = تحذير. فعل الوكيل هذا مع أن الطلب كان مرفوضا: { $text }
+
+code-stopping = جار إيقاف الوكيل.
+
+code-undescribed = شيء لا يمكن وصفه
+
+code-too_long = تم الرفض: النص أطول من أن يقرأ كاملا. { $text } يلزم طلب خطوات أصغر.
+
+code-unreadable = تم الرفض: لا يمكن قراءته كاملا، إذ يبدو أنه يحتوي على سر. { $text }
+
+code-unofferable = تم الرفض: لا يتيح الوكيل السماح بهذا مرة واحدة فقط. { $text }
+
+code-between = تم الرفض: طلب الوكيل هذا في وقت لم يكن يعمل فيه. { $text }
+
+code-mode = الوضع: { $mode }.
+
+code-mode-unasked = تحذير. في الوضع { $mode } يتصرف الوكيل دون سؤال.
+
+code-mode-back = تتم العودة إلى الوضع السابق.
+
+code-mode-unknown = من غير المعروف هل يسأل هذا الوكيل قبل أن يتصرف. ما يفعله دون سؤال يتم إعلانه، ويؤدي إلى إيقافه.
+
+code-subagent = الوكيل المساعد { $name }: { $state }.
+
+code-stop-refusal = يرفض النموذج المتابعة.
+
+code-stop-max_tokens = أصبحت الإجابة أطول مما يتحمله النموذج.
+
+code-stop-max_turn_requests = تجاوز الوكيل عدد الخطوات المسموح به.
+
+code-stop-other = توقف الوكيل ولا يقول لماذا.
+
+code-stop-error = يبلغ الوكيل عن خطأ.
+
+code-stop-gone = انتهى برنامج الوكيل.
+
+code-stop-stuck = لم يتوقف الوكيل، فتم إنهاء برنامجه.
+
+code-stop-fault = حدث خلل في هذا البرنامج، فتم إيقاف الوكيل.
+
+code-refused = أنهى الوكيل دوره بعد رفض.
+
+compose-begin = الكتابة إلى الوكيل الآن. Enter للإرسال. Escape للحفظ إلى وقت لاحق.
+
+compose-left = تم الحفظ إلى وقت لاحق. المفتاح p لمتابعة الكتابة.
+
+compose-left-empty = تركت الكتابة. لم يكتب شيء.
+
+compose-removed = تم حذف السطر.
+
+compose-joined = السطر السابق:
+
+compose-history-none = لم يتم إرسال أي شيء بعد.
+
+compose-help = المفتاح p أو Enter للكتابة إلى الوكيل. الشرطة المائلة العكسية في النهاية تبدأ سطرا آخر.
+
+compose-help-history = المفتاح h لسماع قائمة ما أرسلت. Control+P لاسترجاعه. كتابة @ وبعدها اسم تحدد ملفا.
+
+compose-help-lines = أي سطر آخر يتم إرساله إلى الوكيل، وكذلك بعد كلمة prompt. كلمة history لسماع قائمة ما أرسلت.
+
+code-ready = كل شيء جاهز. المفتاح p للكتابة إلى { $agent }.
+
+code-ready-lines = كل شيء جاهز. يمكنك الكتابة إلى { $agent }.
+
+code-queued = العمل ما زال جاريا. سيتم إرسال هذا بعده.
+
+code-interrupt = جار الإيقاف. للخروج: Control+C مرة أخرى.
+
+code-interrupt-idle = للخروج: Control+C مرة أخرى.
+
+code-file = مع الملف { $file }.
+
+code-file-missing = لا يوجد هنا ملف { $file }. تم إرساله ككلمة.
+
+code-error = يقول الوكيل: { $text }
+
+code-last_words = كانت هذه آخر كلماته.
+
+code-hint-again = للمتابعة: الكتابة إليه من جديد.
+
+code-editor-allowed = تم السماح في برنامج التحرير. { $text }
+
+code-editor-refused = تم الرفض في برنامج التحرير.
+
+code-editor-done = انتهى: { $text }
+
+code-editor-failed = فشل: { $text }
+
+code-editor-only = لا يمكن الرد على هذا إلا في برنامج التحرير. { $text }
+
+code-editor-fault = حدث خلل في هذا البرنامج. يتابع الوكيل مع برنامج التحرير.
+
+code-editor-gone = انتهى برنامج التحرير.
+
+## Braille
+
+braille-no_table = لا يوجد جدول برايل لهذه اللغة: { $language }. تستخدم الحروف الإنجليزية.
+
+braille-marks = في برايل، النقطة 8 تميز حرفا عليه علامة غير موجودة في الجدول.
+
+braille-lost = انقطع سطر برايل الإلكتروني. يعود العرض عليه عند رجوعه.
+
+braille-back = عاد سطر برايل الإلكتروني.
+
+braille-read_on = تلزم القراءة إلى النهاية أولا، ثم يمكنك القبول.
+
+braille-choice = المفتاح Enter يرسل { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent }: العمل جار.
+
+hooks-run = تشغيل { $command }.
+
+hooks-write = كتابة { $file }، { $size }: { $text }.
+
+hooks-edit = في { $file }: وضع { $new } مكان { $old }.
+
+hooks-edit-all = في { $file }: وضع { $new } مكان كل { $old }.
+
+hooks-reading = قراءة { $file }.
+
+hooks-searching = البحث عن { $text }.
+
+hooks-effect-run = يتم التشغيل بكل صلاحياتك.
+
+hooks-effect-change = تتم كتابة الملف.
+
+hooks-effect-other = ما يغيره هذا غير معروف. يجب اعتباره نهائيا.
+
+hooks-terminal = تلزم الإجابة في طرفية الوكيل. { $text }
+
+hooks-terminal-unread = تلزم الإجابة في طرفية الوكيل. يريد الوكيل استخدام { $tool }، ولا يمكن قراءة ذلك كاملا.
+
+hooks-refused-unread = تم الرفض. يريد الوكيل استخدام { $tool }، ولا يمكن قراءة ذلك كاملا.
+
+hooks-terminal-allowed = تم السماح في طرفية الوكيل. { $text }
+
+hooks-unasked = تحذير. فعل الوكيل هذا دون سؤال. { $text }
+
+hooks-despite = تحذير. فعل الوكيل هذا مع أن الطلب كان مرفوضا. { $text }
+
+hooks-undescribed = استخدم الوكيل { $tool }، ولا يمكن قراءة ذلك.
+
+hooks-next = وصلت مهمة أخرى.
+
+hooks-idle = { $agent } في انتظار مهمتك التالية.
+
+hooks-closed = { $agent }: تم إغلاق البرنامج.
+
+## Falling behind
+
+behind-key = النطق متأخر بمقدار { $duration }. المفتاح k للتخطي إلى اللحظة الحالية.
+
+behind-line = النطق متأخر بمقدار { $duration }. للتخطي إلى اللحظة الحالية: كتابة { command-skip }.
+
+behind-skipped = عدد ما تم تخطيه: { $count }.
+
+behind-nothing = لا شيء لتخطيه. هذه هي اللحظة الحالية.
+
+## Notifications of the desktop
+
+greeting-daemon = استماع في الخلفية.
+
+notifications-none = لا إشعارات هنا: لا تستجيب أي خدمة من سطح المكتب.
+
+notifications-gone = انتهت الإشعارات: تم إغلاق سطح المكتب.
+
+notification-answer = الإجابة في طرفية: aaep listen
+
+notification-title = سؤال من { $agent }
+
+notification-accept = قبول
+
+notification-reject = رفض
 
 ## Durations
 

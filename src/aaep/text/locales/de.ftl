@@ -856,6 +856,38 @@ help-speech-lines = Mit { command-silence } stoppt die Sprachausgabe, mit { comm
 
 line-too_soon = Das kam zu früh und zählt nicht. Hören Sie zuerst die Anfrage bis zum Ende.
 
+## Settings
+
+settings-line = Zeile { $line } der Einstellungen ist nicht lesbar und zählt nicht: { $text }
+
+settings-repeated = Zeile { $line } der Einstellungen nennt { $setting } ein zweites Mal. Das erste Mal zählt.
+
+settings-unknown = Zeile { $line } der Einstellungen nennt { $setting }. Diese Einstellung gibt es nicht.
+
+settings-similar = Meinten Sie { $setting }?
+
+settings-value = Zeile { $line } der Einstellungen zählt nicht. Möglich für { $setting }: { $expected }.
+
+settings-variable = Die Variable { $variable } zählt nicht. Möglich dafür: { $expected }.
+
+settings-more =
+    { $count ->
+        [one] 1 weitere Zeile der Einstellungen zählt nicht.
+       *[other] { $count } weitere Zeilen der Einstellungen zählen nicht.
+    }
+
+settings-unreadable = Die Einstellungen sind nicht lesbar, also gelten die Standardwerte. { $reason }
+
+settings-missing = Die Datei { $file } gibt es nicht, also gelten die Standardwerte.
+
+settings-encoding = Zeile { $line } enthält Zeichen, die nicht UTF-8 sind.
+
+settings-unsafe = Andere Konten dieses Rechners können { $file } ändern, also gelten die Standardwerte. Führen Sie chmod go-w dafür aus.
+
+settings-stranger = { $file } gehört einem anderen Konto, also gelten die Standardwerte.
+
+settings-allow = Die Regeln Ihrer Einstellungen sind nicht lesbar, also werden Sie alles gefragt. { $reason }
+
 ## Words for sounds
 
 earcon-sent = Gesendet.
@@ -867,6 +899,244 @@ earcon-done = Abgeschlossen.
 earcon-needs-you = Sie sind dran.
 
 earcon-error = Fehler.
+
+## Coding agents
+
+code-started = { $agent } ist bei der Arbeit.
+
+code-run = Ausführen: { $command }.
+
+code-create = { $file } anlegen, { $size }: { $text }.
+
+code-change = { $file } ändern: { $added } hinzugefügt, { $removed } entfernt.
+
+code-change-nothing = { $file } ohne Änderung neu schreiben.
+
+code-hunk-add = In Zeile { $line } hinzufügen: { $text }.
+
+code-hunk-remove = In Zeile { $line } entfernen: { $text }.
+
+code-hunk-replace = In Zeile { $line } ersetzen: { $old } durch { $new }.
+
+code-hunk-blank = Dort unterscheiden sich nur Leerzeichen oder Zeilenumbrüche.
+
+code-own_words = Der Agent sagt nicht, was er ausführt, nur dies: { $text }.
+
+code-effect-run = Es läuft mit allen Ihren Rechten.
+
+code-effect-change = Die Datei wird geschrieben.
+
+code-effect-delete = Es ist dann weg, außer Sie haben eine Kopie.
+
+code-effect-move = Es ist dann anderswo.
+
+code-effect-read = Der Agent und sein Modell lesen es.
+
+code-effect-search = Der Agent und sein Modell lesen, was gefunden wird.
+
+code-effect-think = Nichts wird geändert.
+
+code-effect-fetch = Die Adresse und was dorthin gesendet wird, verlassen diesen Rechner.
+
+code-effect-switch_mode = Von da an fragt der Agent möglicherweise bei weniger Dingen nach.
+
+code-effect-other = Was das ändert, ist nicht bekannt. Betrachten Sie es als endgültig.
+
+code-running = Ausführen von { $command }.
+
+code-creating = Anlegen von { $file }.
+
+code-changing = Ändern von { $file }.
+
+code-reading = Lesen von { $file }.
+
+code-searching = Suche nach { $text }.
+
+code-described = In seinen eigenen Worten: { $text }.
+
+code-using = Benutzen von { $tool }.
+
+code-ruled = Erlaubt durch Ihre eigene Regel. { $text }
+
+code-unasked = Warnung. Der Agent hat dies getan, ohne zu fragen: { $text }
+
+code-unasked-failed = Warnung. Der Agent hat dies versucht, ohne zu fragen, und es ist fehlgeschlagen: { $text }
+
+code-despite = Warnung. Der Agent hat dies getan, obwohl es abgelehnt war: { $text }
+
+code-stopping = Er wird gestoppt.
+
+code-undescribed = etwas, das sich nicht sagen lässt
+
+code-too_long = Abgelehnt: zu lang, um ganz vorgelesen zu werden. { $text } Verlangen Sie kleinere Schritte.
+
+code-unreadable = Abgelehnt: Es kann nicht ganz vorgelesen werden, denn es scheint ein Geheimnis zu enthalten. { $text }
+
+code-unofferable = Abgelehnt: Der Agent bietet nicht an, dies nur einmal zu erlauben. { $text }
+
+code-between = Abgelehnt: Der Agent hat das verlangt, als er nicht bei der Arbeit war. { $text }
+
+code-mode = Modus: { $mode }.
+
+code-mode-unasked = Warnung. Im Modus { $mode } handelt der Agent, ohne zu fragen.
+
+code-mode-back = Der Modus wird zurückgestellt.
+
+code-mode-unknown = Ob dieser Agent fragt, bevor er handelt, ist nicht bekannt. Was er ohne zu fragen tut, wird gesagt und stoppt ihn.
+
+code-subagent = Helfer { $name }: { $state }.
+
+code-stop-refusal = Das Modell weigert sich weiterzumachen.
+
+code-stop-max_tokens = Die Antwort wurde zu lang für das Modell.
+
+code-stop-max_turn_requests = Der Agent hat mehr Schritte gemacht, als er darf.
+
+code-stop-other = Der Agent hat aufgehört und sagt nicht, warum.
+
+code-stop-error = Der Agent meldet einen Fehler.
+
+code-stop-gone = Das Programm des Agenten hat sich beendet.
+
+code-stop-stuck = Der Agent hat nicht aufgehört, also wurde sein Programm beendet.
+
+code-stop-fault = In diesem Programm ist etwas fehlgeschlagen, also wurde der Agent gestoppt.
+
+code-refused = Der Agent hat seine Runde nach einer Ablehnung beendet.
+
+compose-begin = Schreiben Sie dem Agenten. Die Eingabetaste sendet es. Escape hebt es für später auf.
+
+compose-left = Aufgehoben. Drücken Sie p, um daran weiterzuschreiben.
+
+compose-left-empty = Verlassen. Nichts wurde geschrieben.
+
+compose-removed = Die Zeile wurde entfernt.
+
+compose-joined = Die Zeile davor:
+
+compose-history-none = Noch wurde nichts gesendet.
+
+compose-help = Mit p oder der Eingabetaste schreiben Sie dem Agenten. Ein Backslash am Ende beginnt eine weitere Zeile.
+
+compose-help-history = h listet auf, was Sie gesendet haben. Strg+P holt es zurück. @Name nennt eine Datei.
+
+compose-help-lines = Jede andere Zeile wird dem Agenten gesendet, auch nach dem Wort prompt. Das Wort history listet auf, was Sie gesendet haben.
+
+code-ready = { $agent } ist bereit. Drücken Sie p, um dem Agenten zu schreiben.
+
+code-ready-lines = { $agent } ist bereit. Schreiben Sie dem Agenten.
+
+code-queued = Noch bei der Arbeit. Dies wird als Nächstes gesendet.
+
+code-interrupt = Wird gestoppt. Drücken Sie noch einmal Strg+C, um zu beenden.
+
+code-interrupt-idle = Drücken Sie noch einmal Strg+C, um zu beenden.
+
+code-file = Mit der Datei { $file }.
+
+code-file-missing = Die Datei { $file } gibt es hier nicht. Es wurde als Wort gesendet.
+
+code-error = Der Agent sagt: { $text }
+
+code-last_words = Seine letzten Worte waren diese.
+
+code-hint-again = Schreiben Sie ihm wieder, damit es weitergeht.
+
+code-editor-allowed = Im Editor erlaubt. { $text }
+
+code-editor-refused = Im Editor abgelehnt.
+
+code-editor-done = Beendet: { $text }
+
+code-editor-failed = Fehlgeschlagen: { $text }
+
+code-editor-only = Das lässt sich nur im Editor beantworten. { $text }
+
+code-editor-fault = In diesem Programm ist etwas fehlgeschlagen. Der Agent macht mit dem Editor weiter.
+
+code-editor-gone = Der Editor hat sich beendet.
+
+## Braille
+
+braille-no_table = Für die Sprache { $language } gibt es keine Brailletabelle. Englische Buchstaben werden verwendet.
+
+braille-marks = In Braille zeigt Punkt 8 einen Buchstaben mit einem Zeichen an, das in der Tabelle fehlt.
+
+braille-lost = Die Braillezeile ist weg. Die Anzeige geht weiter, sobald sie wieder da ist.
+
+braille-back = Die Braillezeile ist wieder da.
+
+braille-read_on = Lesen Sie zuerst bis zum Ende, dann können Sie annehmen.
+
+braille-choice = Die Eingabetaste sendet { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent } ist bei der Arbeit.
+
+hooks-run = Ausführen: { $command }.
+
+hooks-write = { $file } schreiben, { $size }: { $text }.
+
+hooks-edit = In { $file } ersetzen: { $old } durch { $new }.
+
+hooks-edit-all = In { $file } überall ersetzen: { $old } durch { $new }.
+
+hooks-reading = Lesen von { $file }.
+
+hooks-searching = Suche nach { $text }.
+
+hooks-effect-run = Es läuft mit allen Ihren Rechten.
+
+hooks-effect-change = Die Datei wird geschrieben.
+
+hooks-effect-other = Was das ändert, ist nicht bekannt. Betrachten Sie es als endgültig.
+
+hooks-terminal = Antworten Sie in seinem Terminal. { $text }
+
+hooks-terminal-unread = Antworten Sie in seinem Terminal. Der Agent will { $tool } benutzen, und das kann nicht ganz vorgelesen werden.
+
+hooks-refused-unread = Abgelehnt. Der Agent will { $tool } benutzen, und das kann nicht ganz vorgelesen werden.
+
+hooks-terminal-allowed = In seinem Terminal erlaubt. { $text }
+
+hooks-unasked = Warnung. Der Agent hat dies getan, ohne zu fragen. { $text }
+
+hooks-despite = Warnung. Der Agent hat dies getan, obwohl es abgelehnt war. { $text }
+
+hooks-undescribed = Der Agent hat { $tool } benutzt, und das kann nicht vorgelesen werden.
+
+hooks-next = Ein anderer Auftrag kam.
+
+hooks-idle = { $agent } wartet auf Ihren nächsten Auftrag.
+
+hooks-closed = { $agent } wurde geschlossen.
+
+## Falling behind
+
+behind-key = Die Sprachausgabe hängt { $duration } hinterher. Drücken Sie k, um zum aktuellen Stand zu springen.
+
+behind-line = Die Sprachausgabe hängt { $duration } hinterher. Schreiben Sie { command-skip }, um zum aktuellen Stand zu springen.
+
+behind-skipped = { $count } übersprungen.
+
+behind-nothing = Nichts zu überspringen. Das ist der aktuelle Stand.
+
+## Notifications of the desktop
+
+greeting-daemon = Hört im Hintergrund zu.
+
+notifications-none = Hier gibt es keine Benachrichtigungen: Kein Dienst des Desktops antwortet.
+
+notifications-gone = Die Benachrichtigungen sind zu Ende: Der Desktop wurde geschlossen.
+
+notification-answer = Antworten Sie in einem Terminal: aaep listen
+
+notification-title = { $agent } fragt
+
+notification-accept = Annehmen
+
+notification-reject = Ablehnen
 
 ## Durations
 

@@ -856,6 +856,38 @@ help-speech-lines = Con { command-silence } la voz se detiene, con { command-pau
 
 line-too_soon = Eso llegó demasiado pronto y no cuenta. Escuche antes la petición hasta el final.
 
+## Settings
+
+settings-line = La línea { $line } de los ajustes no se puede leer y no cuenta: { $text }
+
+settings-repeated = La línea { $line } de los ajustes nombra { $setting } por segunda vez. Cuenta la primera.
+
+settings-unknown = La línea { $line } de los ajustes nombra { $setting }, que no es ningún ajuste.
+
+settings-similar = ¿Quería decir { $setting }?
+
+settings-value = La línea { $line } de los ajustes no cuenta: { $setting } tiene que ser { $expected }.
+
+settings-variable = La variable { $variable } no cuenta. Tiene que ser { $expected }.
+
+settings-more =
+    { $count ->
+        [one] 1 línea más de los ajustes no cuenta.
+       *[other] { $count } líneas más de los ajustes no cuentan.
+    }
+
+settings-unreadable = Los ajustes no se pueden leer, así que valen los predeterminados. { $reason }
+
+settings-missing = No existe el archivo { $file }, así que valen los ajustes predeterminados.
+
+settings-encoding = La línea { $line } tiene caracteres que no son UTF-8.
+
+settings-unsafe = Otras cuentas de este equipo pueden cambiar { $file }, así que valen los ajustes predeterminados. Ejecute chmod go-w con ese archivo.
+
+settings-stranger = { $file } pertenece a otra cuenta, así que valen los ajustes predeterminados.
+
+settings-allow = Las reglas de sus ajustes no se pueden leer, así que se le pregunta todo. { $reason }
+
 ## Words for sounds
 
 earcon-sent = Enviado.
@@ -867,6 +899,244 @@ earcon-done = Terminado.
 earcon-needs-you = Le toca.
 
 earcon-error = Error.
+
+## Coding agents
+
+code-started = { $agent } está trabajando.
+
+code-run = Ejecutar { $command }.
+
+code-create = Crear { $file }, { $size }: { $text }.
+
+code-change = Cambiar { $file }: { $added } más, { $removed } menos.
+
+code-change-nothing = Volver a escribir { $file } sin cambios.
+
+code-hunk-add = En la línea { $line }, añadir { $text }.
+
+code-hunk-remove = En la línea { $line }, quitar { $text }.
+
+code-hunk-replace = En la línea { $line }, sustituir { $old } por { $new }.
+
+code-hunk-blank = Ahí solo cambian espacios o saltos de línea.
+
+code-own_words = El agente no dice qué ejecuta, solo esto: { $text }.
+
+code-effect-run = Se ejecuta con todos los permisos que tiene usted.
+
+code-effect-change = Se escribe el archivo.
+
+code-effect-delete = Se pierde, a menos que tenga una copia.
+
+code-effect-move = Después está en otro sitio.
+
+code-effect-read = El agente y su modelo lo leen.
+
+code-effect-search = El agente y su modelo leen lo que se encuentre.
+
+code-effect-think = No se cambia nada.
+
+code-effect-fetch = La dirección y lo que se envía allí salen de este equipo.
+
+code-effect-switch_mode = A partir de entonces puede que el agente pregunte por menos cosas.
+
+code-effect-other = No se sabe qué cambia esto. Considérelo definitivo.
+
+code-running = Ejecución de { $command }.
+
+code-creating = Creación de { $file }.
+
+code-changing = Cambio de { $file }.
+
+code-reading = Lectura de { $file }.
+
+code-searching = Búsqueda de { $text }.
+
+code-described = En palabras del agente: { $text }.
+
+code-using = Uso de { $tool }.
+
+code-ruled = Permitido por una regla de sus ajustes. { $text }
+
+code-unasked = Advertencia. El agente hizo esto sin preguntar: { $text }
+
+code-unasked-failed = Advertencia. El agente intentó esto sin preguntar, y ha fallado: { $text }
+
+code-despite = Advertencia. El agente hizo esto aunque se había rechazado: { $text }
+
+code-stopping = Se está deteniendo al agente.
+
+code-undescribed = algo que no se puede describir
+
+code-too_long = Rechazado: es demasiado largo para leerlo entero. { $text } Pida pasos más pequeños.
+
+code-unreadable = Rechazado: no se puede leer entero, porque parece contener un secreto. { $text }
+
+code-unofferable = Rechazado: el agente no ofrece ninguna forma de permitir esto una sola vez. { $text }
+
+code-between = Rechazado: el agente pidió esto cuando no estaba trabajando. { $text }
+
+code-mode = Modo: { $mode }.
+
+code-mode-unasked = Advertencia. En el modo { $mode } el agente actúa sin preguntar.
+
+code-mode-back = Se vuelve al modo anterior.
+
+code-mode-unknown = No se sabe si este agente pregunta antes de actuar. Lo que haga sin preguntar se dirá, y lo detendrá.
+
+code-subagent = Agente auxiliar { $name }: { $state }.
+
+code-stop-refusal = El modelo se niega a seguir.
+
+code-stop-max_tokens = La respuesta se hizo demasiado larga para el modelo.
+
+code-stop-max_turn_requests = El agente dio más pasos de los permitidos.
+
+code-stop-other = El agente se detuvo y no dice por qué.
+
+code-stop-error = El agente comunica un error.
+
+code-stop-gone = El programa del agente ha terminado.
+
+code-stop-stuck = El agente no se detuvo, así que se cerró su programa.
+
+code-stop-fault = Algo falló en este programa, así que se detuvo al agente.
+
+code-refused = El agente terminó su turno tras un rechazo.
+
+compose-begin = Escriba al agente. Intro lo envía. Escape lo guarda para después.
+
+compose-left = Guardado para después. Pulse p para seguir con ello.
+
+compose-left-empty = Abandonado. No se escribió nada.
+
+compose-removed = Se borró la línea.
+
+compose-joined = La línea anterior:
+
+compose-history-none = Todavía no se ha enviado nada.
+
+compose-help = Con p o con Intro se escribe al agente. Una barra inversa al final empieza otra línea.
+
+compose-help-history = h enumera lo que envió. Control+P lo recupera. @nombre indica un archivo.
+
+compose-help-lines = Cualquier otra línea se envía al agente, también tras la palabra prompt. La palabra history enumera lo que envió.
+
+code-ready = Todo listo. Pulse p para escribir a { $agent }.
+
+code-ready-lines = Todo listo. Escriba a { $agent }.
+
+code-queued = Sigue trabajando. Esto se envía a continuación.
+
+code-interrupt = Deteniendo. Pulse Control+C otra vez para salir.
+
+code-interrupt-idle = Pulse Control+C otra vez para salir.
+
+code-file = Con el archivo { $file }.
+
+code-file-missing = Aquí no existe el archivo { $file }. Se envió como una palabra.
+
+code-error = El agente dice: { $text }
+
+code-last_words = Las últimas palabras del agente fueron estas.
+
+code-hint-again = Escríbale otra vez para seguir.
+
+code-editor-allowed = Permitido en el editor. { $text }
+
+code-editor-refused = Rechazado en el editor.
+
+code-editor-done = Terminado: { $text }
+
+code-editor-failed = Ha fallado: { $text }
+
+code-editor-only = Esto solo se puede responder en el editor. { $text }
+
+code-editor-fault = Algo falló en este programa. El agente sigue con el editor.
+
+code-editor-gone = El editor se ha cerrado.
+
+## Braille
+
+braille-no_table = No hay tabla braille para el idioma { $language }. Se usan las letras inglesas.
+
+braille-marks = En braille, el punto 8 marca una letra que lleva un signo que falta en la tabla.
+
+braille-lost = La pantalla braille se ha perdido. Volverá a mostrar el texto cuando regrese.
+
+braille-back = La pantalla braille ha vuelto.
+
+braille-read_on = Lea antes hasta el final, después podrá aceptar.
+
+braille-choice = Intro envía { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent } está trabajando.
+
+hooks-run = Ejecutar { $command }.
+
+hooks-write = Escribir { $file }, { $size }: { $text }.
+
+hooks-edit = En { $file }, sustituir { $old } por { $new }.
+
+hooks-edit-all = En { $file }, sustituir cada { $old } por { $new }.
+
+hooks-reading = Lectura de { $file }.
+
+hooks-searching = Búsqueda de { $text }.
+
+hooks-effect-run = Se ejecuta con todos los permisos que tiene usted.
+
+hooks-effect-change = Se escribe el archivo.
+
+hooks-effect-other = No se sabe qué cambia esto. Considérelo definitivo.
+
+hooks-terminal = Responda en el terminal del agente. { $text }
+
+hooks-terminal-unread = Responda en el terminal del agente. El agente quiere usar { $tool }, y eso no se puede leer entero.
+
+hooks-refused-unread = Rechazado. El agente quiere usar { $tool }, y eso no se puede leer entero.
+
+hooks-terminal-allowed = Permitido en el terminal del agente. { $text }
+
+hooks-unasked = Advertencia. El agente hizo esto sin preguntar. { $text }
+
+hooks-despite = Advertencia. El agente hizo esto aunque se había rechazado. { $text }
+
+hooks-undescribed = El agente usó { $tool }, y eso no se puede leer.
+
+hooks-next = Llegó otra instrucción.
+
+hooks-idle = { $agent } espera su próxima instrucción.
+
+hooks-closed = El programa { $agent } se ha cerrado.
+
+## Falling behind
+
+behind-key = La voz va con retraso: { $duration } en espera. Pulse k para saltar al momento actual.
+
+behind-line = La voz va con retraso: { $duration } en espera. Escriba { command-skip } para saltar al momento actual.
+
+behind-skipped = Mensajes saltados: { $count }.
+
+behind-nothing = No hay nada que saltar. Este es el momento actual.
+
+## Notifications of the desktop
+
+greeting-daemon = Escuchando en segundo plano.
+
+notifications-none = Aquí no hay notificaciones: no responde ningún servicio del escritorio.
+
+notifications-gone = Las notificaciones han terminado: el escritorio se ha cerrado.
+
+notification-answer = Responda en un terminal: aaep listen
+
+notification-title = { $agent } pregunta
+
+notification-accept = Aceptar
+
+notification-reject = Rechazar
 
 ## Durations
 

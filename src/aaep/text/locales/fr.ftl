@@ -856,6 +856,38 @@ help-speech-lines = Avec { command-silence } la parole s'arrête, avec { command
 
 line-too_soon = C'est arrivé trop tôt et ne compte pas. Écoutez d'abord la demande jusqu'au bout.
 
+## Settings
+
+settings-line = La ligne { $line } des paramètres est illisible et ne compte pas : { $text }
+
+settings-repeated = La ligne { $line } des paramètres nomme { $setting } une deuxième fois. C'est la première qui compte.
+
+settings-unknown = La ligne { $line } des paramètres nomme { $setting }, qui n'est pas un paramètre.
+
+settings-similar = Vouliez-vous dire { $setting } ?
+
+settings-value = La ligne { $line } des paramètres ne compte pas : { $setting } doit être { $expected }.
+
+settings-variable = La variable { $variable } ne compte pas. Elle doit être { $expected }.
+
+settings-more =
+    { $count ->
+        [one] { $count } autre ligne des paramètres ne compte pas.
+       *[other] { $count } autres lignes des paramètres ne comptent pas.
+    }
+
+settings-unreadable = Les paramètres sont illisibles, donc les valeurs par défaut s'appliquent. { $reason }
+
+settings-missing = Il n'y a pas de fichier { $file }, donc les valeurs par défaut s'appliquent.
+
+settings-encoding = La ligne { $line } contient des caractères qui ne sont pas de l'UTF-8.
+
+settings-unsafe = D'autres comptes de cette machine peuvent modifier { $file }, donc les valeurs par défaut s'appliquent. Exécutez chmod go-w sur ce fichier.
+
+settings-stranger = { $file } appartient à un autre compte, donc les valeurs par défaut s'appliquent.
+
+settings-allow = Les règles de vos paramètres sont illisibles, donc tout vous est demandé. { $reason }
+
 ## Words for sounds
 
 earcon-sent = Envoyé.
@@ -867,6 +899,244 @@ earcon-done = Fini.
 earcon-needs-you = À vous.
 
 earcon-error = Erreur.
+
+## Coding agents
+
+code-started = { $agent } est au travail.
+
+code-run = Exécuter { $command }.
+
+code-create = Créer { $file }, { $size } : { $text }.
+
+code-change = Modifier { $file } : { $added } en plus, { $removed } en moins.
+
+code-change-nothing = Réécrire { $file } sans changement.
+
+code-hunk-add = À la ligne { $line }, ajouter { $text }.
+
+code-hunk-remove = À la ligne { $line }, supprimer { $text }.
+
+code-hunk-replace = À la ligne { $line }, remplacer { $old } par { $new }.
+
+code-hunk-blank = Seuls des espaces ou des sauts de ligne y changent.
+
+code-own_words = L'agent ne dit pas ce qu'il exécute, seulement ceci : { $text }.
+
+code-effect-run = Cela s'exécute avec tous vos droits.
+
+code-effect-change = Le fichier est écrit.
+
+code-effect-delete = C'est perdu, sauf si vous en avez une copie.
+
+code-effect-move = Cela se trouve ensuite ailleurs.
+
+code-effect-read = L'agent et son modèle le lisent.
+
+code-effect-search = L'agent et son modèle lisent ce qui est trouvé.
+
+code-effect-think = Rien n'est changé.
+
+code-effect-fetch = L'adresse et ce qui y est envoyé quittent cette machine.
+
+code-effect-switch_mode = Dès lors, l'agent vous consultera peut-être pour moins de choses.
+
+code-effect-other = On ne sait pas ce que cela change. Considérez-le comme définitif.
+
+code-running = Exécution de { $command }.
+
+code-creating = Création de { $file }.
+
+code-changing = Modification de { $file }.
+
+code-reading = Lecture de { $file }.
+
+code-searching = Recherche de { $text }.
+
+code-described = Selon ses propres mots : { $text }.
+
+code-using = Utilisation de { $tool }.
+
+code-ruled = Autorisé par votre propre règle. { $text }
+
+code-unasked = Avertissement. L'agent a fait ceci sans demander : { $text }
+
+code-unasked-failed = Avertissement. L'agent a essayé ceci sans demander, et cela a échoué : { $text }
+
+code-despite = Avertissement. L'agent a fait ceci malgré un refus : { $text }
+
+code-stopping = Arrêt de l'agent en cours.
+
+code-undescribed = quelque chose qui ne peut pas être décrit
+
+code-too_long = Refusé : c'est trop long pour être lu en entier. { $text } Demandez des étapes plus petites.
+
+code-unreadable = Refusé : cela ne peut pas être lu en entier, car cela semble contenir un secret. { $text }
+
+code-unofferable = Refusé : l'agent ne propose aucun moyen de n'autoriser cela qu'une seule fois. { $text }
+
+code-between = Refusé : l'agent a demandé cela alors qu'il n'était pas au travail. { $text }
+
+code-mode = Mode : { $mode }.
+
+code-mode-unasked = Avertissement. Dans le mode { $mode }, l'agent agit sans demander.
+
+code-mode-back = Le mode précédent est rétabli.
+
+code-mode-unknown = On ne sait pas si cet agent demande avant d'agir. Ce qu'il fait sans demander est annoncé, et l'arrête.
+
+code-subagent = Agent auxiliaire { $name } : { $state }.
+
+code-stop-refusal = Le modèle refuse de continuer.
+
+code-stop-max_tokens = La réponse est devenue trop longue pour le modèle.
+
+code-stop-max_turn_requests = L'agent a fait plus d'étapes que permis.
+
+code-stop-other = L'agent s'est arrêté et ne dit pas pourquoi.
+
+code-stop-error = L'agent signale une erreur.
+
+code-stop-gone = Le programme de l'agent a pris fin.
+
+code-stop-stuck = L'agent ne s'est pas arrêté, donc on a mis fin à son programme.
+
+code-stop-fault = Quelque chose a échoué dans ce programme, donc l'agent a été arrêté.
+
+code-refused = L'agent a mis fin à son tour après un refus.
+
+compose-begin = Écrivez à l'agent. Entrée envoie le texte. Échap le garde pour plus tard.
+
+compose-left = Mis de côté. Appuyez sur p pour continuer.
+
+compose-left-empty = Abandonné. Rien n'a été écrit.
+
+compose-removed = La ligne a été effacée.
+
+compose-joined = La ligne d'avant :
+
+compose-history-none = Rien n'a encore été envoyé.
+
+compose-help = p ou Entrée sert à écrire à l'agent. Une barre oblique inversée à la fin commence une autre ligne.
+
+compose-help-history = h liste ce que vous avez envoyé. Contrôle+P le rappelle. @nom désigne un fichier.
+
+compose-help-lines = Toute autre ligne est envoyée à l'agent, de même après le mot prompt. Le mot history liste ce que vous avez envoyé.
+
+code-ready = Tout est prêt. Appuyez sur p pour écrire à { $agent }.
+
+code-ready-lines = Tout est prêt. Écrivez à { $agent }.
+
+code-queued = Encore au travail. Ceci sera envoyé ensuite.
+
+code-interrupt = Arrêt en cours. Appuyez de nouveau sur Contrôle+C pour quitter.
+
+code-interrupt-idle = Appuyez de nouveau sur Contrôle+C pour quitter.
+
+code-file = Avec le fichier { $file }.
+
+code-file-missing = Il n'y a pas de fichier { $file } ici. Cela a été envoyé comme un simple mot.
+
+code-error = L'agent dit : { $text }
+
+code-last_words = Voici ses derniers mots.
+
+code-hint-again = Écrivez-lui de nouveau pour continuer.
+
+code-editor-allowed = Autorisé dans l'éditeur. { $text }
+
+code-editor-refused = Refusé dans l'éditeur.
+
+code-editor-done = Fini : { $text }
+
+code-editor-failed = Échec : { $text }
+
+code-editor-only = On ne peut répondre à ceci que dans l'éditeur. { $text }
+
+code-editor-fault = Quelque chose a échoué dans ce programme. L'agent continue avec l'éditeur.
+
+code-editor-gone = L'éditeur a pris fin.
+
+## Braille
+
+braille-no_table = Il n'y a pas de table braille pour la langue { $language }. Les lettres anglaises sont utilisées.
+
+braille-marks = En braille, le point 8 marque une lettre qui porte un signe absent de la table.
+
+braille-lost = L'afficheur braille n'est plus là. L'affichage reprendra à son retour.
+
+braille-back = L'afficheur braille est revenu.
+
+braille-read_on = Lisez d'abord jusqu'à la fin, ensuite vous pourrez accepter.
+
+braille-choice = Entrée envoie { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent } est au travail.
+
+hooks-run = Exécuter { $command }.
+
+hooks-write = Écrire { $file }, { $size } : { $text }.
+
+hooks-edit = Dans { $file }, remplacer { $old } par { $new }.
+
+hooks-edit-all = Dans { $file }, remplacer partout { $old } par { $new }.
+
+hooks-reading = Lecture de { $file }.
+
+hooks-searching = Recherche de { $text }.
+
+hooks-effect-run = Cela s'exécute avec tous vos droits.
+
+hooks-effect-change = Le fichier est écrit.
+
+hooks-effect-other = On ne sait pas ce que cela change. Considérez-le comme définitif.
+
+hooks-terminal = Répondez dans son terminal. { $text }
+
+hooks-terminal-unread = Répondez dans son terminal. L'agent veut utiliser { $tool }, et cela ne peut pas être lu en entier.
+
+hooks-refused-unread = Refusé. L'agent veut utiliser { $tool }, et cela ne peut pas être lu en entier.
+
+hooks-terminal-allowed = Autorisé dans son terminal. { $text }
+
+hooks-unasked = Avertissement. L'agent a fait ceci sans demander. { $text }
+
+hooks-despite = Avertissement. L'agent a fait ceci malgré un refus. { $text }
+
+hooks-undescribed = L'agent a utilisé { $tool }, et cela ne peut pas être lu.
+
+hooks-next = Une autre consigne est arrivée.
+
+hooks-idle = { $agent } attend votre prochaine consigne.
+
+hooks-closed = Le programme { $agent } a été fermé.
+
+## Falling behind
+
+behind-key = La parole a du retard : { $duration } en attente. Appuyez sur k pour sauter à l'instant présent.
+
+behind-line = La parole a du retard : { $duration } en attente. Écrivez { command-skip } pour sauter à l'instant présent.
+
+behind-skipped = Messages sautés : { $count }.
+
+behind-nothing = Rien à sauter. C'est l'instant présent.
+
+## Notifications of the desktop
+
+greeting-daemon = Écoute en arrière-plan.
+
+notifications-none = Il n'y a pas de notifications ici : aucun service du bureau ne répond.
+
+notifications-gone = Les notifications ont pris fin : le bureau s'est fermé.
+
+notification-answer = Répondez dans un terminal : aaep listen
+
+notification-title = Question de { $agent }
+
+notification-accept = Accepter
+
+notification-reject = Refuser
 
 ## Durations
 

@@ -878,6 +878,39 @@ help-speech-lines = עם { command-silence } הדיבור נעצר, עם { comma
 
 line-too_soon = זה הגיע מוקדם מדי ולא נחשב. קודם יש לשמוע את הבקשה עד הסוף.
 
+## Settings
+
+settings-line = שורה { $line } בהגדרות לא ניתנת לקריאה ולא נחשבת: { $text }
+
+settings-repeated = שורה { $line } בהגדרות מציינת את { $setting } בפעם השנייה. הפעם הראשונה קובעת.
+
+settings-unknown = שורה { $line } בהגדרות מציינת את { $setting }, ואין הגדרה כזאת.
+
+settings-similar = האם הכוונה הייתה { $setting }?
+
+settings-value = שורה { $line } בהגדרות לא נחשבת: הערך של { $setting } צריך להיות { $expected }.
+
+settings-variable = המשתנה { $variable } לא נחשב. הערך שלו צריך להיות { $expected }.
+
+settings-more =
+    { $count ->
+        [one] עוד שורה אחת בהגדרות לא נחשבת.
+        [two] עוד שתי שורות בהגדרות לא נחשבות.
+       *[other] עוד { $count } שורות בהגדרות לא נחשבות.
+    }
+
+settings-unreadable = אי אפשר לקרוא את ההגדרות, ולכן ברירות המחדל קובעות. { $reason }
+
+settings-missing = אין קובץ { $file }, ולכן ברירות המחדל קובעות.
+
+settings-encoding = בשורה { $line } יש תווים שאינם UTF-8.
+
+settings-unsafe = משתמשים אחרים יכולים לשנות את { $file }, ולכן ברירות המחדל קובעות. יש להריץ עליו chmod go-w.
+
+settings-stranger = הקובץ { $file } שייך למשתמש אחר, ולכן ברירות המחדל קובעות.
+
+settings-allow = אי אפשר לקרוא את הכללים בהגדרות שלך, ולכן תהיה שאלה על כל דבר. { $reason }
+
 ## Words for sounds
 
 earcon-sent = נשלח.
@@ -889,6 +922,244 @@ earcon-done = הסתיים.
 earcon-needs-you = תורך.
 
 earcon-error = שגיאה.
+
+## Coding agents
+
+code-started = { $agent }: בעבודה.
+
+code-run = להריץ { $command }.
+
+code-create = ליצור את { $file }, { $size }: { $text }.
+
+code-change = לשנות את { $file }: { $added } להוספה, { $removed } להסרה.
+
+code-change-nothing = לכתוב שוב את { $file } בלי שינוי.
+
+code-hunk-add = בשורה { $line }, להוסיף { $text }.
+
+code-hunk-remove = בשורה { $line }, להסיר { $text }.
+
+code-hunk-replace = בשורה { $line }, במקום { $old } לכתוב { $new }.
+
+code-hunk-blank = ההבדל שם הוא רק ברווחים או במעברי שורה.
+
+code-own_words = הסוכן לא אומר מה הוא מריץ, אלא רק את זה: { $text }.
+
+code-effect-run = זה ירוץ עם כל ההרשאות שלך.
+
+code-effect-change = הקובץ ייכתב.
+
+code-effect-delete = זה ייעלם, אלא אם יש לך עותק.
+
+code-effect-move = זה יהיה במקום אחר.
+
+code-effect-read = הסוכן והמודל שלו יקראו את זה.
+
+code-effect-search = הסוכן והמודל שלו יקראו את מה שיימצא.
+
+code-effect-think = שום דבר לא ישתנה.
+
+code-effect-fetch = הכתובת ומה שנשלח אליה יצאו מהמחשב הזה.
+
+code-effect-switch_mode = ייתכן שמאותו רגע הסוכן ישאל על פחות דברים.
+
+code-effect-other = לא ידוע מה זה משנה. יש להתייחס לזה כסופי.
+
+code-running = הרצת { $command }.
+
+code-creating = יצירת { $file }.
+
+code-changing = שינוי { $file }.
+
+code-reading = קריאת { $file }.
+
+code-searching = חיפוש { $text }.
+
+code-described = במילים של הסוכן: { $text }.
+
+code-using = שימוש בכלי { $tool }.
+
+code-ruled = הותר לפי כלל שלך. { $text }
+
+code-unasked = אזהרה. הסוכן עשה את זה בלי לשאול: { $text }
+
+code-unasked-failed = אזהרה. הסוכן ניסה לעשות את זה בלי לשאול, וזה נכשל: { $text }
+
+code-despite = אזהרה. הסוכן עשה את זה למרות הסירוב: { $text }
+
+code-stopping = עוצרים את הסוכן.
+
+code-undescribed = משהו שאי אפשר לתאר
+
+code-too_long = סורב: זה ארוך מדי להקראה מלאה. { $text } יש לבקש צעדים קטנים יותר.
+
+code-unreadable = סורב: אי אפשר להקריא את זה במלואו, כי נראה שיש בזה סוד. { $text }
+
+code-unofferable = סורב: הסוכן לא מציע דרך להתיר את זה לפעם אחת בלבד. { $text }
+
+code-between = סורב: הסוכן ביקש את זה כשלא היה בעבודה. { $text }
+
+code-mode = מצב: { $mode }.
+
+code-mode-unasked = אזהרה. במצב { $mode } הסוכן פועל בלי לשאול.
+
+code-mode-back = חוזרים למצב הקודם.
+
+code-mode-unknown = לא ידוע אם הסוכן הזה שואל לפני שהוא פועל. מה שהוא עושה בלי לשאול נאמר, ועוצר אותו.
+
+code-subagent = סוכן עוזר { $name }: { $state }.
+
+code-stop-refusal = המודל מסרב להמשיך.
+
+code-stop-max_tokens = התשובה נעשתה ארוכה מדי בשביל המודל.
+
+code-stop-max_turn_requests = הסוכן עשה יותר צעדים ממה שמותר לו.
+
+code-stop-other = הסוכן נעצר, ולא אומר למה.
+
+code-stop-error = הסוכן מדווח על שגיאה.
+
+code-stop-gone = התוכנה של הסוכן נסגרה.
+
+code-stop-stuck = הסוכן לא נעצר, ולכן סגרנו את התוכנה שלו.
+
+code-stop-fault = משהו בתוכנה שלנו נכשל, ולכן הסוכן נעצר.
+
+code-refused = הסוכן סיים את תורו אחרי סירוב.
+
+compose-begin = יש לכתוב לסוכן. Enter שולח את הטקסט. Escape שומר אותו להמשך.
+
+compose-left = נשמר להמשך. המקש p להמשך הכתיבה.
+
+compose-left-empty = הכתיבה הופסקה. לא נכתב דבר.
+
+compose-removed = השורה נמחקה.
+
+compose-joined = השורה הקודמת:
+
+compose-history-none = עדיין לא נשלח דבר.
+
+compose-help = המקש p או Enter לכתיבה לסוכן. לוכסן אחורי בסוף מתחיל שורה נוספת.
+
+compose-help-history = המקש h לרשימת מה ששלחת. Control+P מחזיר אותו. הסימן @ ואחריו שם מציינים קובץ.
+
+compose-help-lines = כל שורה אחרת נשלחת לסוכן, גם אחרי המילה prompt. המילה history לרשימת מה ששלחת.
+
+code-ready = הכול מוכן. המקש p לכתיבה אל { $agent }.
+
+code-ready-lines = הכול מוכן. אפשר לכתוב אל { $agent }.
+
+code-queued = עדיין בעבודה. זה יישלח מיד אחר כך.
+
+code-interrupt = עוצרים. ליציאה יש להקיש Control+C שוב.
+
+code-interrupt-idle = ליציאה יש להקיש Control+C שוב.
+
+code-file = עם הקובץ { $file }.
+
+code-file-missing = אין כאן קובץ { $file }. זה נשלח כמילה.
+
+code-error = הסוכן אומר: { $text }
+
+code-last_words = אלה היו המילים האחרונות שלו.
+
+code-hint-again = כדי להמשיך יש לכתוב לו שוב.
+
+code-editor-allowed = הותר בעורך הקוד. { $text }
+
+code-editor-refused = סורב בעורך הקוד.
+
+code-editor-done = הסתיים: { $text }
+
+code-editor-failed = נכשל: { $text }
+
+code-editor-only = אפשר לענות על זה רק בעורך הקוד. { $text }
+
+code-editor-fault = משהו בתוכנה שלנו נכשל. הסוכן ממשיך עם עורך הקוד.
+
+code-editor-gone = עורך הקוד נסגר.
+
+## Braille
+
+braille-no_table = אין טבלת ברייל לשפה { $language }. נעשה שימוש באותיות אנגליות.
+
+braille-marks = בברייל, נקודה 8 מסמנת אות עם סימן שחסר בטבלה.
+
+braille-lost = צג הברייל נעלם. התצוגה בו תחזור כשהוא יחזור.
+
+braille-back = צג הברייל חזר.
+
+braille-read_on = קודם יש לקרוא עד הסוף, ואז אפשר לאשר.
+
+braille-choice = המקש Enter שולח { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent }: בעבודה.
+
+hooks-run = להריץ { $command }.
+
+hooks-write = לכתוב את { $file }, { $size }: { $text }.
+
+hooks-edit = בקובץ { $file }, במקום { $old } לכתוב { $new }.
+
+hooks-edit-all = בקובץ { $file }, במקום כל { $old } לכתוב { $new }.
+
+hooks-reading = קריאת { $file }.
+
+hooks-searching = חיפוש { $text }.
+
+hooks-effect-run = זה ירוץ עם כל ההרשאות שלך.
+
+hooks-effect-change = הקובץ ייכתב.
+
+hooks-effect-other = לא ידוע מה זה משנה. יש להתייחס לזה כסופי.
+
+hooks-terminal = יש לענות במסוף של הסוכן. { $text }
+
+hooks-terminal-unread = יש לענות במסוף של הסוכן. הוא רוצה להשתמש בכלי { $tool }, ואי אפשר להקריא את זה במלואו.
+
+hooks-refused-unread = סורב. הסוכן רוצה להשתמש בכלי { $tool }, ואי אפשר להקריא את זה במלואו.
+
+hooks-terminal-allowed = הותר במסוף של הסוכן. { $text }
+
+hooks-unasked = אזהרה. הסוכן עשה את זה בלי לשאול. { $text }
+
+hooks-despite = אזהרה. הסוכן עשה את זה למרות הסירוב. { $text }
+
+hooks-undescribed = הסוכן השתמש בכלי { $tool }, ואי אפשר להקריא את זה.
+
+hooks-next = הגיעה משימה אחרת.
+
+hooks-idle = { $agent }: ממתינים למשימה הבאה שלך.
+
+hooks-closed = { $agent }: התוכנה נסגרה.
+
+## Falling behind
+
+behind-key = הדיבור באיחור: { $duration } בהמתנה. המקש k לדילוג לרגע הנוכחי.
+
+behind-line = הדיבור באיחור: { $duration } בהמתנה. לדילוג לרגע הנוכחי יש לכתוב { command-skip }.
+
+behind-skipped = הודעות שדילגנו עליהן: { $count }.
+
+behind-nothing = אין על מה לדלג. זה הרגע הנוכחי.
+
+## Notifications of the desktop
+
+greeting-daemon = האזנה ברקע.
+
+notifications-none = אין כאן התראות: אף שירות של שולחן העבודה לא עונה.
+
+notifications-gone = ההתראות הסתיימו: שולחן העבודה נסגר.
+
+notification-answer = יש לענות במסוף: aaep listen
+
+notification-title = שאלה מאת { $agent }
+
+notification-accept = אישור
+
+notification-reject = סירוב
 
 ## Durations
 

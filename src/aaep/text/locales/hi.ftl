@@ -856,6 +856,38 @@ help-speech-lines = { command-silence } से वाचन बंद होत�
 
 line-too_soon = वह बहुत जल्दी आया और नहीं गिना जाएगा। पहले अनुरोध अंत तक सुनें।
 
+## Settings
+
+settings-line = सेटिंग की पंक्ति { $line } पढ़ी नहीं जा सकती, और नहीं गिनी जाएगी: { $text }
+
+settings-repeated = सेटिंग की पंक्ति { $line } में { $setting } दूसरी बार आया है। पहली बार वाला गिना जाएगा।
+
+settings-unknown = सेटिंग की पंक्ति { $line } में { $setting } लिखा है, पर ऐसी कोई सेटिंग नहीं है।
+
+settings-similar = क्या आपका मतलब { $setting } था?
+
+settings-value = सेटिंग की पंक्ति { $line } नहीं गिनी जाएगी। { $setting } का मान यह होना चाहिए: { $expected }।
+
+settings-variable = वेरिएबल { $variable } नहीं गिना जाएगा। उसका मान यह होना चाहिए: { $expected }।
+
+settings-more =
+    { $count ->
+        [one] सेटिंग की { $count } और पंक्ति नहीं गिनी जाएगी।
+       *[other] सेटिंग की { $count } और पंक्तियाँ नहीं गिनी जाएँगी।
+    }
+
+settings-unreadable = सेटिंग पढ़ी नहीं जा सकती, इसलिए डिफ़ॉल्ट मान लागू हैं। { $reason }
+
+settings-missing = फ़ाइल { $file } नहीं है, इसलिए डिफ़ॉल्ट मान लागू हैं।
+
+settings-encoding = पंक्ति { $line } में ऐसे अक्षर हैं जो UTF-8 के नहीं हैं।
+
+settings-unsafe = दूसरे उपयोगकर्ता { $file } को बदल सकते हैं, इसलिए डिफ़ॉल्ट मान लागू हैं। उस पर chmod go-w चलाएँ।
+
+settings-stranger = फ़ाइल { $file } किसी दूसरे उपयोगकर्ता की है, इसलिए डिफ़ॉल्ट मान लागू हैं।
+
+settings-allow = आपकी सेटिंग के नियम पढ़े नहीं जा सकते, इसलिए हर बात पूछी जाएगी। { $reason }
+
 ## Words for sounds
 
 earcon-sent = भेजा गया।
@@ -867,6 +899,244 @@ earcon-done = समाप्त।
 earcon-needs-you = आपकी बारी।
 
 earcon-error = त्रुटि।
+
+## Coding agents
+
+code-started = { $agent } का काम जारी है।
+
+code-run = चलाना: { $command }।
+
+code-create = { $file } बनाना, { $size }: { $text }।
+
+code-change = { $file } बदलना: { $added } जोड़ना, { $removed } हटाना।
+
+code-change-nothing = { $file } को बिना बदलाव फिर से लिखना।
+
+code-hunk-add = पंक्ति { $line } पर जोड़ना: { $text }।
+
+code-hunk-remove = पंक्ति { $line } पर हटाना: { $text }।
+
+code-hunk-replace = पंक्ति { $line } पर, { $old } की जगह { $new } लिखना।
+
+code-hunk-blank = वहाँ केवल खाली जगह या पंक्ति बदलने का फ़र्क है।
+
+code-own_words = एजेंट नहीं बताता कि वह क्या चलाएगा, केवल यह कहता है: { $text }।
+
+code-effect-run = यह आपके सभी अधिकारों के साथ चलेगा।
+
+code-effect-change = फ़ाइल लिखी जाएगी।
+
+code-effect-delete = यह मिट जाएगा। केवल आपकी कॉपी बचेगी, अगर कोई है।
+
+code-effect-move = फिर यह कहीं और होगा।
+
+code-effect-read = एजेंट और उसका मॉडल इसे पढ़ेंगे।
+
+code-effect-search = जो मिलेगा, उसे एजेंट और उसका मॉडल पढ़ेंगे।
+
+code-effect-think = कुछ नहीं बदलेगा।
+
+code-effect-fetch = पता और वहाँ जो भेजा जाएगा, दोनों इस मशीन से बाहर जाएँगे।
+
+code-effect-switch_mode = हो सकता है इसके बाद एजेंट कम बातों के बारे में पूछे।
+
+code-effect-other = इससे क्या बदलेगा, यह पता नहीं है। इसे अंतिम मानें।
+
+code-running = { $command } चलाने का काम।
+
+code-creating = { $file } बनाने का काम।
+
+code-changing = { $file } बदलने का काम।
+
+code-reading = { $file } पढ़ने का काम।
+
+code-searching = { $text } खोजने का काम।
+
+code-described = एजेंट के अपने शब्दों में: { $text }।
+
+code-using = { $tool } से काम।
+
+code-ruled = आपके अपने नियम से अनुमति मिली। { $text }
+
+code-unasked = चेतावनी। एजेंट ने बिना पूछे यह किया: { $text }
+
+code-unasked-failed = चेतावनी। एजेंट ने बिना पूछे इसकी कोशिश की, और यह विफल रहा: { $text }
+
+code-despite = चेतावनी। इनकार के बावजूद एजेंट ने यह किया: { $text }
+
+code-stopping = एजेंट को रोका जा रहा है।
+
+code-undescribed = कुछ ऐसा जो बताया नहीं जा सकता
+
+code-too_long = इनकार किया गया: यह इतना लंबा है कि पूरा पढ़कर नहीं सुनाया जा सकता। { $text } छोटे चरणों में काम माँगें।
+
+code-unreadable = इनकार किया गया: यह पूरा पढ़कर नहीं सुनाया जा सकता, क्योंकि लगता है कि इसमें कोई गुप्त जानकारी है। { $text }
+
+code-unofferable = इनकार किया गया: एजेंट इसकी अनुमति केवल एक बार के लिए देने का कोई तरीका नहीं देता। { $text }
+
+code-between = इनकार किया गया: एजेंट ने यह तब माँगा जब उसका काम नहीं चल रहा था। { $text }
+
+code-mode = मोड: { $mode }।
+
+code-mode-unasked = चेतावनी। मोड { $mode } में एजेंट बिना पूछे काम करता है।
+
+code-mode-back = पिछला मोड वापस लाया जा रहा है।
+
+code-mode-unknown = यह एजेंट कुछ करने से पहले पूछता है या नहीं, यह पता नहीं है। बिना पूछे वह जो करेगा, उसे बताया जाएगा, और उससे एजेंट रोक दिया जाएगा।
+
+code-subagent = सहायक एजेंट { $name }: { $state }।
+
+code-stop-refusal = मॉडल आगे बढ़ने से इनकार करता है।
+
+code-stop-max_tokens = जवाब मॉडल के लिए बहुत लंबा हो गया।
+
+code-stop-max_turn_requests = एजेंट ने अनुमति से ज़्यादा चरण लिए।
+
+code-stop-other = एजेंट रुक गया, और वजह नहीं बताता।
+
+code-stop-error = एजेंट ने एक त्रुटि बताई है।
+
+code-stop-gone = एजेंट का प्रोग्राम बंद हो गया।
+
+code-stop-stuck = एजेंट नहीं रुका, इसलिए उसका प्रोग्राम बंद कर दिया गया।
+
+code-stop-fault = इस प्रोग्राम में कुछ विफल रहा, इसलिए एजेंट को रोक दिया गया।
+
+code-refused = इनकार के बाद एजेंट ने अपनी बारी समाप्त कर दी।
+
+compose-begin = एजेंट को लिखें। Enter से भेजा जाएगा। Escape से बाद के लिए रखा जाएगा।
+
+compose-left = बाद के लिए रखा गया। लिखना जारी रखने के लिए p दबाएँ।
+
+compose-left-empty = लिखना छोड़ा गया। कुछ नहीं लिखा गया।
+
+compose-removed = पंक्ति हटा दी गई।
+
+compose-joined = पिछली पंक्ति:
+
+compose-history-none = अभी तक कुछ नहीं भेजा गया।
+
+compose-help = एजेंट को लिखने के लिए p या Enter दबाएँ। अंत में बैकस्लैश से एक और पंक्ति शुरू होती है।
+
+compose-help-history = h आपके भेजे हुए की सूची सुनने के लिए। Control+P उसे वापस लाने के लिए। @ के बाद नाम लिखकर फ़ाइल बताएँ।
+
+compose-help-lines = बाकी कोई भी पंक्ति एजेंट को भेजी जाती है, शब्द prompt के बाद भी। शब्द history से आपके भेजे हुए की सूची मिलेगी।
+
+code-ready = { $agent } तैयार है। उसे लिखने के लिए p दबाएँ।
+
+code-ready-lines = { $agent } तैयार है। उसे लिखें।
+
+code-queued = काम अब भी चल रहा है। यह इसके ठीक बाद भेजा जाएगा।
+
+code-interrupt = रोका जा रहा है। बाहर निकलने के लिए फिर से Control+C दबाएँ।
+
+code-interrupt-idle = बाहर निकलने के लिए फिर से Control+C दबाएँ।
+
+code-file = फ़ाइल { $file } के साथ।
+
+code-file-missing = यहाँ फ़ाइल { $file } नहीं है। इसे एक शब्द के रूप में भेजा गया।
+
+code-error = एजेंट कहता है: { $text }
+
+code-last_words = उसके आख़िरी शब्द ये थे।
+
+code-hint-again = आगे बढ़ने के लिए उसे फिर से लिखें।
+
+code-editor-allowed = एडिटर में अनुमति दी गई। { $text }
+
+code-editor-refused = एडिटर में इनकार किया गया।
+
+code-editor-done = समाप्त: { $text }
+
+code-editor-failed = विफल: { $text }
+
+code-editor-only = इसका जवाब केवल एडिटर में दिया जा सकता है। { $text }
+
+code-editor-fault = इस प्रोग्राम में कुछ विफल रहा। एजेंट एडिटर के साथ आगे बढ़ता है।
+
+code-editor-gone = एडिटर बंद हो गया।
+
+## Braille
+
+braille-no_table = इस भाषा की ब्रेल तालिका नहीं है: { $language }। अंग्रेज़ी अक्षर दिखाए जाएँगे।
+
+braille-marks = ब्रेल में बिंदु 8 ऐसे अक्षर को दिखाता है जिस पर लगा चिह्न तालिका में नहीं है।
+
+braille-lost = ब्रेल डिस्प्ले का संपर्क टूट गया। उसके लौटने पर फिर से दिखाया जाएगा।
+
+braille-back = ब्रेल डिस्प्ले लौट आया।
+
+braille-read_on = पहले अंत तक पढ़ें, फिर मंज़ूर किया जा सकता है।
+
+braille-choice = Enter से { $choice } भेजा जाएगा
+
+## Hooks of coding agents
+
+hooks-started = { $agent } का काम जारी है।
+
+hooks-run = चलाना: { $command }।
+
+hooks-write = { $file } लिखना, { $size }: { $text }।
+
+hooks-edit = { $file } में, { $old } की जगह { $new } लिखना।
+
+hooks-edit-all = { $file } में, हर { $old } की जगह { $new } लिखना।
+
+hooks-reading = { $file } पढ़ने का काम।
+
+hooks-searching = { $text } खोजने का काम।
+
+hooks-effect-run = यह आपके सभी अधिकारों के साथ चलेगा।
+
+hooks-effect-change = फ़ाइल लिखी जाएगी।
+
+hooks-effect-other = इससे क्या बदलेगा, यह पता नहीं है। इसे अंतिम मानें।
+
+hooks-terminal = एजेंट के टर्मिनल में जवाब दें। { $text }
+
+hooks-terminal-unread = एजेंट के टर्मिनल में जवाब दें। एजेंट { $tool } का उपयोग करना चाहता है, और वह पूरा पढ़कर नहीं सुनाया जा सकता।
+
+hooks-refused-unread = इनकार किया गया। एजेंट { $tool } का उपयोग करना चाहता है, और वह पूरा पढ़कर नहीं सुनाया जा सकता।
+
+hooks-terminal-allowed = एजेंट के टर्मिनल में अनुमति दी गई। { $text }
+
+hooks-unasked = चेतावनी। एजेंट ने बिना पूछे यह किया। { $text }
+
+hooks-despite = चेतावनी। इनकार के बावजूद एजेंट ने यह किया। { $text }
+
+hooks-undescribed = एजेंट ने { $tool } का उपयोग किया, और वह पढ़कर नहीं सुनाया जा सकता।
+
+hooks-next = एक और निर्देश आया।
+
+hooks-idle = { $agent } को आपके अगले निर्देश का इंतज़ार है।
+
+hooks-closed = { $agent } को बंद कर दिया गया।
+
+## Falling behind
+
+behind-key = वाचन पीछे चल रहा है: { $duration } का पाठ बाकी है। बीच का छोड़कर अभी पर आने के लिए k दबाएँ।
+
+behind-line = वाचन पीछे चल रहा है: { $duration } का पाठ बाकी है। बीच का छोड़कर अभी पर आने के लिए { command-skip } लिखें।
+
+behind-skipped = छोड़े गए संदेश: { $count }।
+
+behind-nothing = छोड़ने के लिए कुछ नहीं है। यही अभी का हाल है।
+
+## Notifications of the desktop
+
+greeting-daemon = पृष्ठभूमि में सुनना जारी।
+
+notifications-none = यहाँ सूचनाएँ नहीं मिलतीं: डेस्कटॉप की कोई सेवा जवाब नहीं देती।
+
+notifications-gone = सूचनाएँ समाप्त हो गईं: डेस्कटॉप बंद हो गया।
+
+notification-answer = टर्मिनल में जवाब दें: aaep listen
+
+notification-title = { $agent } का सवाल
+
+notification-accept = मंज़ूर करें
+
+notification-reject = इनकार करें
 
 ## Durations
 

@@ -856,6 +856,38 @@ help-speech-lines = Com { command-silence } a fala para, com { command-pause } e
 
 line-too_soon = Isso chegou cedo demais e não conta. Ouça primeiro a solicitação até o fim.
 
+## Settings
+
+settings-line = A linha { $line } das configurações não pode ser lida e não conta: { $text }
+
+settings-repeated = A linha { $line } das configurações cita { $setting } pela segunda vez. Vale a primeira.
+
+settings-unknown = A linha { $line } das configurações cita { $setting }, que não é uma configuração.
+
+settings-similar = Você quis dizer { $setting }?
+
+settings-value = A linha { $line } das configurações não conta: { $setting } precisa ser { $expected }.
+
+settings-variable = A variável { $variable } não conta. Ela precisa ser { $expected }.
+
+settings-more =
+    { $count ->
+        [one] Mais { $count } linha das configurações não conta.
+       *[other] Mais { $count } linhas das configurações não contam.
+    }
+
+settings-unreadable = As configurações não podem ser lidas, então valem as padrão. { $reason }
+
+settings-missing = Não existe o arquivo { $file }, então valem as configurações padrão.
+
+settings-encoding = A linha { $line } tem caracteres que não são UTF-8.
+
+settings-unsafe = Outras contas desta máquina podem mudar { $file }, então valem as configurações padrão. Execute chmod go-w nesse arquivo.
+
+settings-stranger = { $file } pertence a outra conta, então valem as configurações padrão.
+
+settings-allow = As regras das suas configurações não podem ser lidas, então tudo será perguntado. { $reason }
+
 ## Words for sounds
 
 earcon-sent = Enviado.
@@ -867,6 +899,244 @@ earcon-done = Concluído.
 earcon-needs-you = Sua vez.
 
 earcon-error = Erro.
+
+## Coding agents
+
+code-started = { $agent } está trabalhando.
+
+code-run = Executar { $command }.
+
+code-create = Criar { $file }, { $size }: { $text }.
+
+code-change = Mudar { $file }: { $added } a mais, { $removed } a menos.
+
+code-change-nothing = Gravar { $file } de novo sem mudança.
+
+code-hunk-add = Na linha { $line }, acrescentar { $text }.
+
+code-hunk-remove = Na linha { $line }, remover { $text }.
+
+code-hunk-replace = Na linha { $line }, trocar { $old } por { $new }.
+
+code-hunk-blank = Ali só mudam espaços ou quebras de linha.
+
+code-own_words = O agente não diz o que executa, só isto: { $text }.
+
+code-effect-run = Isso é executado com todas as suas permissões.
+
+code-effect-change = O arquivo é gravado.
+
+code-effect-delete = Isso se perde, a menos que você tenha uma cópia.
+
+code-effect-move = Depois disso fica em outro lugar.
+
+code-effect-read = O agente e o modelo dele leem isso.
+
+code-effect-search = O agente e o modelo dele leem o que for encontrado.
+
+code-effect-think = Nada é mudado.
+
+code-effect-fetch = O endereço e o que é enviado para lá saem desta máquina.
+
+code-effect-switch_mode = A partir daí o agente talvez pergunte sobre menos coisas.
+
+code-effect-other = Não se sabe o que isto muda. Considere definitivo.
+
+code-running = Execução de { $command }.
+
+code-creating = Criação de { $file }.
+
+code-changing = Mudança em { $file }.
+
+code-reading = Leitura de { $file }.
+
+code-searching = Busca por { $text }.
+
+code-described = Nas palavras do agente: { $text }.
+
+code-using = Uso de { $tool }.
+
+code-ruled = Permitido por uma regra sua. { $text }
+
+code-unasked = Alerta. O agente fez isto sem perguntar: { $text }
+
+code-unasked-failed = Alerta. O agente tentou isto sem perguntar, e falhou: { $text }
+
+code-despite = Alerta. O agente fez isto apesar da recusa: { $text }
+
+code-stopping = O agente está sendo interrompido.
+
+code-undescribed = algo que não pode ser descrito
+
+code-too_long = Recusado: é longo demais para ser lido por inteiro. { $text } Peça passos menores.
+
+code-unreadable = Recusado: não pode ser lido por inteiro, pois parece conter um segredo. { $text }
+
+code-unofferable = Recusado: o agente não oferece um jeito de permitir isto uma única vez. { $text }
+
+code-between = Recusado: o agente pediu isto quando não estava trabalhando. { $text }
+
+code-mode = Modo: { $mode }.
+
+code-mode-unasked = Alerta. No modo { $mode } o agente age sem perguntar.
+
+code-mode-back = O modo anterior é restaurado.
+
+code-mode-unknown = Não se sabe se este agente pergunta antes de agir. O que ele fizer sem perguntar será dito, e vai interromper o agente.
+
+code-subagent = Agente auxiliar { $name }: { $state }.
+
+code-stop-refusal = O modelo se recusa a continuar.
+
+code-stop-max_tokens = A resposta ficou longa demais para o modelo.
+
+code-stop-max_turn_requests = O agente deu mais passos do que pode.
+
+code-stop-other = O agente parou e não diz por quê.
+
+code-stop-error = O agente informa um erro.
+
+code-stop-gone = O programa do agente terminou.
+
+code-stop-stuck = O agente não parou, então o programa dele foi encerrado.
+
+code-stop-fault = Algo falhou neste programa, então o agente foi interrompido.
+
+code-refused = O agente encerrou a vez dele após uma recusa.
+
+compose-begin = Escreva ao agente. Enter envia. Esc guarda para depois.
+
+compose-left = Guardado para depois. Pressione p para continuar.
+
+compose-left-empty = Abandonado. Nada foi escrito.
+
+compose-removed = A linha foi apagada.
+
+compose-joined = A linha anterior:
+
+compose-history-none = Nada foi enviado ainda.
+
+compose-help = p ou Enter serve para escrever ao agente. Uma barra invertida no fim começa outra linha.
+
+compose-help-history = h lista o que você enviou. Control+P traz de volta. @nome indica um arquivo.
+
+compose-help-lines = Qualquer outra linha é enviada ao agente, também depois da palavra prompt. A palavra history lista o que você enviou.
+
+code-ready = Tudo pronto. Pressione p para escrever a { $agent }.
+
+code-ready-lines = Tudo pronto. Escreva a { $agent }.
+
+code-queued = Ainda trabalhando. Isto é enviado em seguida.
+
+code-interrupt = Interrompendo. Pressione Control+C de novo para sair.
+
+code-interrupt-idle = Pressione Control+C de novo para sair.
+
+code-file = Com o arquivo { $file }.
+
+code-file-missing = Não existe o arquivo { $file } aqui. Foi enviado como uma palavra.
+
+code-error = O agente diz: { $text }
+
+code-last_words = As últimas palavras do agente foram estas.
+
+code-hint-again = Escreva de novo ao agente para continuar.
+
+code-editor-allowed = Permitido no editor. { $text }
+
+code-editor-refused = Recusado no editor.
+
+code-editor-done = Concluído: { $text }
+
+code-editor-failed = Falhou: { $text }
+
+code-editor-only = Isto só pode ser respondido no editor. { $text }
+
+code-editor-fault = Algo falhou neste programa. O agente continua com o editor.
+
+code-editor-gone = O editor foi encerrado.
+
+## Braille
+
+braille-no_table = Não há tabela braille para o idioma { $language }. São usadas as letras do inglês.
+
+braille-marks = Em braille, o ponto 8 marca uma letra com um sinal que falta na tabela.
+
+braille-lost = A linha braille se perdeu. Quando voltar, mostrará o texto de novo.
+
+braille-back = A linha braille voltou.
+
+braille-read_on = Leia até o fim primeiro, depois você pode aceitar.
+
+braille-choice = Enter envia { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent } está trabalhando.
+
+hooks-run = Executar { $command }.
+
+hooks-write = Gravar { $file }, { $size }: { $text }.
+
+hooks-edit = Em { $file }, trocar { $old } por { $new }.
+
+hooks-edit-all = Em { $file }, trocar cada { $old } por { $new }.
+
+hooks-reading = Leitura de { $file }.
+
+hooks-searching = Busca por { $text }.
+
+hooks-effect-run = Isso é executado com todas as suas permissões.
+
+hooks-effect-change = O arquivo é gravado.
+
+hooks-effect-other = Não se sabe o que isto muda. Considere definitivo.
+
+hooks-terminal = Responda no terminal do agente. { $text }
+
+hooks-terminal-unread = Responda no terminal do agente. O agente quer usar { $tool }, e isso não pode ser lido por inteiro.
+
+hooks-refused-unread = Recusado. O agente quer usar { $tool }, e isso não pode ser lido por inteiro.
+
+hooks-terminal-allowed = Permitido no terminal do agente. { $text }
+
+hooks-unasked = Alerta. O agente fez isto sem perguntar. { $text }
+
+hooks-despite = Alerta. O agente fez isto apesar da recusa. { $text }
+
+hooks-undescribed = O agente usou { $tool }, e isso não pode ser lido.
+
+hooks-next = Chegou outro pedido.
+
+hooks-idle = { $agent } espera seu próximo pedido.
+
+hooks-closed = O programa { $agent } foi fechado.
+
+## Falling behind
+
+behind-key = A fala está atrasada: { $duration } em espera. Pressione k para pular para o momento atual.
+
+behind-line = A fala está atrasada: { $duration } em espera. Escreva { command-skip } para pular para o momento atual.
+
+behind-skipped = Mensagens puladas: { $count }.
+
+behind-nothing = Não há nada para pular. Este é o momento atual.
+
+## Notifications of the desktop
+
+greeting-daemon = Escutando em segundo plano.
+
+notifications-none = Não há notificações aqui: nenhum serviço da área de trabalho responde.
+
+notifications-gone = As notificações terminaram: a área de trabalho foi encerrada.
+
+notification-answer = Responda em um terminal: aaep listen
+
+notification-title = { $agent } pergunta
+
+notification-accept = Aceitar
+
+notification-reject = Recusar
 
 ## Durations
 
