@@ -856,6 +856,38 @@ help-speech-lines = Da { command-silence } magana tana tsayawa, da { command-pau
 
 line-too_soon = Wannan ya zo da wuri, ba a lissafa shi ba. Sai an ji buƙatar har ƙarshe tukuna.
 
+## Settings
+
+settings-line = Ba a iya karanta layi na { $line } na saituna ba, ba a lissafa shi ba: { $text }
+
+settings-repeated = Layi na { $line } na saituna ya ambaci { $setting } a karo na biyu. Na farko ne ake lissafawa.
+
+settings-unknown = Layi na { $line } na saituna ya ambaci { $setting }, amma babu irin wannan saiti.
+
+settings-similar = Ko { $setting } ake nufi?
+
+settings-value = Ba a lissafa layi na { $line } na saituna ba: dole { $setting } ya zama { $expected }.
+
+settings-variable = Ba a lissafa mai sauyawa { $variable } ba. Dole ya zama { $expected }.
+
+settings-more =
+    { $count ->
+        [one] Ba a lissafa wani layi 1 kuma na saituna ba.
+       *[other] Ba a lissafa wasu layuka { $count } kuma na saituna ba.
+    }
+
+settings-unreadable = Ba a iya karanta saituna ba, don haka ana amfani da saitunan asali. { $reason }
+
+settings-missing = Babu fayil { $file }, don haka ana amfani da saitunan asali.
+
+settings-encoding = Layi na { $line } yana da haruffan da ba na UTF-8 ba.
+
+settings-unsafe = Wasu masu amfani za su iya sauya { $file }, don haka ana amfani da saitunan asali. A gudanar da chmod go-w a kansa.
+
+settings-stranger = { $file } na wani mai amfani ne, don haka ana amfani da saitunan asali.
+
+settings-allow = Ba a iya karanta dokokin saituna ba, don haka za a yi tambaya kan komai. { $reason }
+
 ## Words for sounds
 
 earcon-sent = An aika.
@@ -867,6 +899,248 @@ earcon-done = An kammala.
 earcon-needs-you = Lokacin amsawa ya yi.
 
 earcon-error = Kuskure.
+
+## Coding agents
+
+code-started = { $agent }: ana aiki.
+
+code-run = A gudanar da { $command }.
+
+code-create = A ƙirƙiri { $file }, { $size }: { $text }.
+
+code-change = A sauya { $file }: a ƙara { $added }, a cire { $removed }.
+
+code-change-nothing = A sake rubuta { $file } ba tare da sauyi ba.
+
+code-hunk-add = A layi na { $line }, a ƙara { $text }.
+
+code-hunk-remove = A layi na { $line }, a cire { $text }.
+
+code-hunk-replace = A layi na { $line }, a maye gurbin { $old } da { $new }.
+
+code-hunk-blank = Bambancin da ke wurin na sarari ko ƙarshen layi ne kawai.
+
+code-own_words = Wakili bai faɗi abin da zai gudanar ba, sai wannan kawai: { $text }.
+
+code-effect-run = Zai gudana da dukkan haƙƙoƙin wannan mai amfani.
+
+code-effect-change = Za a rubuta fayil ɗin.
+
+code-effect-delete = Zai ɓace, sai dai idan akwai kwafi.
+
+code-effect-move = Zai koma wani wuri.
+
+code-effect-read = Wakili da samfurinsa za su karanta shi.
+
+code-effect-search = Wakili da samfurinsa za su karanta abin da aka samu.
+
+code-effect-think = Ba za a sauya komai ba.
+
+code-effect-fetch = Adireshin da abin da aka aika can za su fita daga wannan na'ura.
+
+code-effect-switch_mode = Daga nan wakili na iya rage abubuwan da yake tambaya a kansu.
+
+code-effect-other = Ba a san abin da wannan zai sauya ba. A ɗauka ba za a iya mayarwa ba.
+
+code-running = Ana gudanar da { $command }.
+
+code-creating = Ana ƙirƙirar { $file }.
+
+code-changing = Ana sauya { $file }.
+
+code-reading = Ana karanta { $file }.
+
+code-searching = Ana bincike don samun { $text }.
+
+code-described = Kamar yadda wakili ya faɗa: { $text }.
+
+code-using = Ana amfani da { $tool }.
+
+code-ruled = Dokar mai amfani ce ta ba da izini. { $text }
+
+code-unasked = Gargaɗi. Wakili ya yi wannan ba tare da tambaya ba: { $text }
+
+code-unasked-failed = Gargaɗi. Wakili ya gwada wannan ba tare da tambaya ba, kuma ya gaza: { $text }
+
+code-despite = Gargaɗi. Wakili ya yi wannan duk da cewa an ƙi: { $text }
+
+code-stopping = Ana dakatar da wakili.
+
+code-undescribed = wani abu da ba za a iya bayyanawa ba
+
+code-too_long = An ƙi: ya yi tsawo da yawa, ba za a iya karanta shi duka ba. { $text } A nemi ƙananan matakai.
+
+code-unreadable = An ƙi: ba za a iya karanta shi duka ba, domin da alama akwai sirri a ciki. { $text }
+
+code-unofferable = An ƙi: wakili bai ba da hanyar yin izinin wannan sau ɗaya kawai ba. { $text }
+
+code-between = An ƙi: wakili ya nemi wannan a lokacin da ba ya aiki. { $text }
+
+code-mode = Yanayin aiki: { $mode }.
+
+code-mode-unasked = Gargaɗi. A yanayin aiki na { $mode }, wakili yana yin abu ba tare da tambaya ba.
+
+code-mode-back = Ana komawa yanayin aiki na baya.
+
+code-mode-unknown = Ba a san ko wannan wakili yana tambaya kafin ya yi abu ba. Za a faɗi abin da ya yi ba tare da tambaya ba, kuma za a dakatar da shi saboda haka.
+
+code-subagent = Mataimaki { $name }: { $state }.
+
+code-stop-refusal = Samfurin ya ƙi ci gaba.
+
+code-stop-max_tokens = Amsar ta yi wa samfurin tsawo da yawa.
+
+code-stop-max_turn_requests = Matakan da wakili ya ɗauka sun wuce yadda aka yarda.
+
+code-stop-other = Wakili ya tsaya, bai faɗi dalili ba.
+
+code-stop-error = Wakili ya ba da rahoton kuskure.
+
+code-stop-gone = Shirin wakili ya ƙare.
+
+code-stop-stuck = Wakili bai tsaya ba, don haka aka rufe shirinsa.
+
+code-stop-fault = Wani abu ya gaza a cikin wannan shiri, don haka aka dakatar da wakili.
+
+code-refused = Wakili ya ƙare zagayen aikinsa bayan an ƙi.
+
+compose-begin = A rubuta wa wakili. Enter zai aika. Escape zai bar shi sai daga baya.
+
+compose-left = An bar rubutu. A danna p don ci gaba da shi.
+
+compose-left-empty = An bar rubutu. Ba a rubuta komai ba.
+
+compose-removed = An goge layin.
+
+compose-joined = Layin da ya gabata:
+
+compose-history-none = Ba a aika komai ba tukuna.
+
+compose-help = p ko Enter don rubuta wa wakili. Backslash a ƙarshe yana fara wani layi.
+
+compose-help-history = h don jerin abin da aka aika. Control-P don dawo da shi. @suna don ambatar fayil.
+
+compose-help-lines = Kowane layi dabam ana aika shi ga wakili, har da wanda ya biyo bayan kalmar prompt. A rubuta history don jerin abin da aka aika.
+
+code-ready = { $agent }: an shirya. A danna p don rubuta saƙo.
+
+code-ready-lines = { $agent }: an shirya. A rubuta saƙo.
+
+code-queued = Har yanzu ana aiki. Za a aika wannan bayan haka.
+
+code-interrupt = Ana dakatarwa. A sake danna Control-C don ƙarewa.
+
+code-interrupt-idle = A sake danna Control-C don ƙarewa.
+
+code-file = Tare da fayil { $file }.
+
+code-file-missing = Babu fayil { $file } a nan. An aika shi a matsayin kalma.
+
+code-error = Wakili ya ce: { $text }
+
+code-last_words = Ga kalmominsa na ƙarshe.
+
+code-hint-again = A sake rubuta wa wakili don ci gaba.
+
+code-editor-allowed = An ba da izini a manhajar gyara. { $text }
+
+code-editor-refused = An ƙi a manhajar gyara.
+
+code-editor-done = Ya ƙare: { $text }
+
+code-editor-failed = Ya gaza: { $text }
+
+code-editor-only = A manhajar gyara kawai za a iya amsa wannan. { $text }
+
+code-editor-fault = Wani abu ya gaza a cikin wannan shiri. Wakili na ci gaba da aiki tare da manhajar gyara.
+
+code-editor-gone = Manhajar gyara ta rufe.
+
+## Braille
+
+braille-no_table = Babu jadawalin rubutun makafi na harshen { $language }. Ana amfani da haruffan Turanci.
+
+braille-marks = A rubutun makafi, ɗigo na 8 yana nuna harafi mai alamar da babu ta a jadawali.
+
+braille-lost = Na'urar rubutun makafi ta ɓace. Idan ta dawo, za a sake nuna rubutu.
+
+braille-back = Na'urar rubutun makafi ta dawo.
+
+braille-read_on = Sai an karanta har ƙarshe tukuna, sannan za a iya amincewa.
+
+braille-choice = Enter zai aika { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent }: ana aiki.
+
+hooks-run = A gudanar da { $command }.
+
+hooks-write = A rubuta { $file }, { $size }: { $text }.
+
+hooks-edit = A cikin { $file }, a maye gurbin { $old } da { $new }.
+
+hooks-edit-all = A cikin { $file }, a maye gurbin kowane { $old } da { $new }.
+
+hooks-reading = Ana karanta { $file }.
+
+hooks-searching = Ana bincike don samun { $text }.
+
+hooks-effect-run = Zai gudana da dukkan haƙƙoƙin wannan mai amfani.
+
+hooks-effect-change = Za a rubuta fayil ɗin.
+
+hooks-effect-other = Ba a san abin da wannan zai sauya ba. A ɗauka ba za a iya mayarwa ba.
+
+hooks-terminal = A amsa a tashar umarni ta wakili. { $text }
+
+hooks-terminal-unread = A amsa a tashar umarni ta wakili. Yana son amfani da { $tool }, kuma ba za a iya karanta hakan duka ba.
+
+hooks-refused-unread = An ƙi. Wakili yana son amfani da { $tool }, kuma ba za a iya karanta hakan duka ba.
+
+hooks-terminal-allowed = An ba da izini a tashar umarni ta wakili. { $text }
+
+hooks-unasked = Gargaɗi. Wakili ya yi wannan ba tare da tambaya ba. { $text }
+
+hooks-despite = Gargaɗi. Wakili ya yi wannan duk da cewa an ƙi. { $text }
+
+hooks-undescribed = Wakili ya yi amfani da { $tool }, kuma ba za a iya karanta hakan ba.
+
+hooks-next = An ba da wani sabon aiki.
+
+hooks-idle = { $agent }: ana jiran a ba da aiki na gaba.
+
+hooks-closed = An rufe { $agent }.
+
+## Falling behind
+
+behind-key = Magana ta makara da { $duration }. A danna k don tsallakewa zuwa yanzu.
+
+behind-line = Magana ta makara da { $duration }. A rubuta { command-skip } don tsallakewa zuwa yanzu.
+
+behind-skipped =
+    { $count ->
+        [one] An tsallake labari 1.
+       *[other] An tsallake labarai { $count }.
+    }
+
+behind-nothing = Babu abin da za a tsallake. Wannan ne na yanzu.
+
+## Notifications of the desktop
+
+greeting-daemon = Ana sauraro a bayan fage.
+
+notifications-none = Babu sanarwa a nan: babu shirin fuskar kwamfuta da ya amsa.
+
+notifications-gone = Sanarwa ta ƙare: an rufe fuskar kwamfuta.
+
+notification-answer = A amsa a tashar umarni: aaep listen
+
+notification-title = Tambaya daga { $agent }
+
+notification-accept = Amincewa
+
+notification-reject = Ƙi
 
 ## Durations
 

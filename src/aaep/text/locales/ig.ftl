@@ -792,6 +792,34 @@ help-speech-lines = Jiri { command-silence } kwụsị ịkwu okwu, jiri { comma
 
 line-too_soon = Nke ahụ batara ngwa ngwa, ọ gụghị ọnụ. Buru ụzọ nụrụ arịrịọ ahụ ruo ọgwụgwụ.
 
+## Settings
+
+settings-line = Enweghị ike ịgụ ahịrị { $line } nke ntọala, e jighị ya eme ihe: { $text }
+
+settings-repeated = Ahịrị { $line } nke ntọala kpọrọ { $setting } aha nke ugboro abụọ. Nke mbụ ka e ji eme ihe.
+
+settings-unknown = Ahịrị { $line } nke ntọala kpọrọ { $setting } aha, mana enweghị ntọala dị otú ahụ.
+
+settings-similar = Ọ bụ { $setting } ka ị chọrọ ikwu?
+
+settings-value = E jighị ahịrị { $line } nke ntọala eme ihe: { $setting } ga-abụrịrị { $expected }.
+
+settings-variable = E jighị ihe mgbanwe { $variable } eme ihe. Ọ ga-abụrịrị { $expected }.
+
+settings-more = E jighị ahịrị { $count } ọzọ nke ntọala eme ihe.
+
+settings-unreadable = Enweghị ike ịgụ ntọala, ya mere a na-eji ntọala ndabara. { $reason }
+
+settings-missing = Enweghị faịlụ { $file }, ya mere a na-eji ntọala ndabara.
+
+settings-encoding = Ahịrị { $line } nwere mkpụrụ edemede na-abụghị nke UTF-8.
+
+settings-unsafe = Ndị ọzọ na-eji igwe a nwere ike ịgbanwe { $file }, ya mere a na-eji ntọala ndabara. Mezuo iwu chmod go-w na ya.
+
+settings-stranger = { $file } bụ nke onye ọzọ na-eji igwe a, ya mere a na-eji ntọala ndabara.
+
+settings-allow = Enweghị ike ịgụ ụkpụrụ dị na ntọala gị, ya mere a ga-arịọ ikike maka ihe niile. { $reason }
+
 ## Words for sounds
 
 earcon-sent = Ezipụla.
@@ -803,6 +831,244 @@ earcon-done = Ọrụ agwụla.
 earcon-needs-you = O ruola gị.
 
 earcon-error = Njehie.
+
+## Coding agents
+
+code-started = { $agent } na-arụ ọrụ.
+
+code-run = Mezuo iwu { $command }.
+
+code-create = Mepụta { $file }, { $size }: { $text }.
+
+code-change = Gbanwee { $file }: tinye { $added }, wepụ { $removed }.
+
+code-change-nothing = Dee { $file } ọzọ na-agbanweghị ihe ọ bụla.
+
+code-hunk-add = N'ahịrị { $line }, tinye { $text }.
+
+code-hunk-remove = N'ahịrị { $line }, wepụ { $text }.
+
+code-hunk-replace = N'ahịrị { $line }, jiri { $new } dochie { $old }.
+
+code-hunk-blank = Naanị oghere ma ọ bụ njedebe ahịrị dị iche n'ebe ahụ.
+
+code-own_words = Onye nnọchi ekwughị iwu ọ ga-emezu, naanị nke a ka o kwuru: { $text }.
+
+code-effect-run = Ọ ga-eji ikike gị niile rụọ ọrụ.
+
+code-effect-change = A ga-ede faịlụ ahụ.
+
+code-effect-delete = Ọ ga-efu, belụsọ ma i nwere oyiri ya.
+
+code-effect-move = Ọ ga-anọ n'ebe ọzọ.
+
+code-effect-read = Onye nnọchi na modelụ ya ga-agụ ya.
+
+code-effect-search = Onye nnọchi na modelụ ya ga-agụ ihe a hụrụ.
+
+code-effect-think = Ọ dịghị ihe ga-agbanwe.
+
+code-effect-fetch = Adreesị ahụ na ihe e zigara ebe ahụ ga-apụ n'igwe a.
+
+code-effect-switch_mode = Site mgbe ahụ, onye nnọchi nwere ike ibelata ihe ọ na-arịọ ikike maka ya.
+
+code-effect-other = Amaghị ihe nke a ga-agbanwe. Were ya ka ihe a na-agaghị agbanweli azụ.
+
+code-running = Ọ na-emezu iwu { $command }.
+
+code-creating = Ọ na-emepụta { $file }.
+
+code-changing = Ọ na-agbanwe { $file }.
+
+code-reading = Ọ na-agụ { $file }.
+
+code-searching = Ọ na-achọ { $text }.
+
+code-described = N'okwu nke onye nnọchi: { $text }.
+
+code-using = Ọ na-eji { $tool }.
+
+code-ruled = Ụkpụrụ nke gị nyere ikike. { $text }
+
+code-unasked = Ịdọ aka ná ntị. O mere nke a na-arịọghị ikike: { $text }
+
+code-unasked-failed = Ịdọ aka ná ntị. Ọ nwara nke a na-arịọghị ikike, ọ dara: { $text }
+
+code-despite = Ịdọ aka ná ntị. O mere nke a n'agbanyeghị na a jụrụ ya ajụ: { $text }
+
+code-stopping = A na-akwụsị onye nnọchi.
+
+code-undescribed = ihe a na-enweghị ike ịkọwa
+
+code-too_long = Ajụla ya ajụ: o toro ogologo nke na enweghị ike ịgụpụta ya dum. { $text } Rịọ ka e were nzọụkwụ ndị pere mpe.
+
+code-unreadable = Ajụla ya ajụ: enweghị ike ịgụpụta ya dum, n'ihi na o yiri ka o nwere ihe nzuzo. { $text }
+
+code-unofferable = Ajụla ya ajụ: onye nnọchi enyeghị ụzọ a ga-esi kwe nke a naanị otu ugboro. { $text }
+
+code-between = Ajụla ya ajụ: onye nnọchi rịọrọ nke a mgbe ọ na-anọghị n'ọrụ. { $text }
+
+code-mode = Usoro ọrụ: { $mode }.
+
+code-mode-unasked = Ịdọ aka ná ntị. N'usoro ọrụ { $mode }, onye nnọchi na-eme ihe na-arịọghị ikike.
+
+code-mode-back = A na-eweghachi ya n'usoro mbụ.
+
+code-mode-unknown = Amaghị ma onye nnọchi a ọ na-arịọ ikike tupu o mee ihe. A ga-ekwu ihe o mere na-arịọghị ikike, a ga-akwụsịkwa ya n'ihi ya.
+
+code-subagent = Onye enyemaka { $name }: { $state }.
+
+code-stop-refusal = Modelụ jụrụ ịga n'ihu.
+
+code-stop-max_tokens = Azịza ahụ toro ogologo karịa ike modelụ.
+
+code-stop-max_turn_requests = O were nzọụkwụ karịrị nke e kwere ya.
+
+code-stop-other = Ọ kwụsịrị, o kwughị ihe kpatara ya.
+
+code-stop-error = Onye nnọchi kọrọ njehie.
+
+code-stop-gone = Ngwanrọ onye nnọchi akwụsịla.
+
+code-stop-stuck = Ọ kwụsịghị, ya mere e mechiri ngwanrọ ya.
+
+code-stop-fault = Otu ihe dara na ngwanrọ a, ya mere a kwụsịrị onye nnọchi.
+
+code-refused = Onye nnọchi kwụsịrị oge ọrụ ya mgbe a jụrụ ihe ọ rịọrọ ajụ.
+
+compose-begin = Degara onye nnọchi ozi. Enter na-ezipụ ya. Escape na-ahapụ ya ruo oge ọzọ.
+
+compose-left = A hapụrụ ya. Pịa p ka ị gaa n'ihu na ya.
+
+compose-left-empty = A hapụrụ ya. Edeghị ihe ọ bụla.
+
+compose-removed = E wepụrụ ahịrị ahụ.
+
+compose-joined = Ahịrị bu ụzọ:
+
+compose-history-none = Ezipụbeghị ihe ọ bụla.
+
+compose-help = p ma ọ bụ Enter idegara onye nnọchi ozi. Backslash n'ọgwụgwụ na-amalite ahịrị ọzọ.
+
+compose-help-history = h ịnụ ndepụta ihe i zipụrụ. Control-P iweghachi ya. @aha ịkpọ faịlụ aha.
+
+compose-help-lines = A na-ezigara onye nnọchi ahịrị ọ bụla ọzọ, gụnyere nke sochiri okwu bụ prompt. Dee history ịnụ ndepụta ihe i zipụrụ.
+
+code-ready = { $agent } dị njikere. Pịa p idegara ya ozi.
+
+code-ready-lines = { $agent } dị njikere. Degara ya ozi.
+
+code-queued = Ọ ka na-arụ ọrụ. Nke a ka a ga-ezipụ na-esote.
+
+code-interrupt = A na-akwụsị ya. Pịa Control-C ọzọ iji mechie.
+
+code-interrupt-idle = Pịa Control-C ọzọ iji mechie.
+
+code-file = Ya na faịlụ { $file }.
+
+code-file-missing = Enweghị faịlụ { $file } ebe a. E zipụrụ ya dị ka okwu nkịtị.
+
+code-error = Onye nnọchi kwuru: { $text }
+
+code-last_words = Okwu ikpeazụ ya bụ ndị a.
+
+code-hint-again = Degara ya ozi ọzọ iji gaa n'ihu.
+
+code-editor-allowed = E nyere ikike na ngwa ndezi. { $text }
+
+code-editor-refused = Ajụla ya ajụ na ngwa ndezi.
+
+code-editor-done = Agwụla: { $text }
+
+code-editor-failed = Ọ dara: { $text }
+
+code-editor-only = Naanị na ngwa ndezi ka e nwere ike ịza nke a. { $text }
+
+code-editor-fault = Otu ihe dara na ngwanrọ a. Onye nnọchi na ngwa ndezi na-aga n'ihu.
+
+code-editor-gone = Ngwa ndezi akwụsịla.
+
+## Braille
+
+braille-no_table = Enweghị tebụl Braille maka asụsụ { $language }. A na-eji mkpụrụ edemede Bekee.
+
+braille-marks = Na Braille, ntụpọ 8 na-egosi mkpụrụ edemede nwere akara na-adịghị na tebụl.
+
+braille-lost = Ihuenyo Braille apụọla. A ga-egosi ederede ọzọ mgbe ọ lọtara.
+
+braille-back = Ihuenyo Braille alọtala.
+
+braille-read_on = Buru ụzọ gụruo ọgwụgwụ, mgbe ahụ ị ga-enwe ike ịnabata.
+
+braille-choice = Enter na-ezipụ { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent } na-arụ ọrụ.
+
+hooks-run = Mezuo iwu { $command }.
+
+hooks-write = Dee { $file }, { $size }: { $text }.
+
+hooks-edit = N'ime { $file }, jiri { $new } dochie { $old }.
+
+hooks-edit-all = N'ime { $file }, jiri { $new } dochie { $old } niile.
+
+hooks-reading = Ọ na-agụ { $file }.
+
+hooks-searching = Ọ na-achọ { $text }.
+
+hooks-effect-run = Ọ ga-eji ikike gị niile rụọ ọrụ.
+
+hooks-effect-change = A ga-ede faịlụ ahụ.
+
+hooks-effect-other = Amaghị ihe nke a ga-agbanwe. Were ya ka ihe a na-agaghị agbanweli azụ.
+
+hooks-terminal = Zaa na tẹminal onye nnọchi. { $text }
+
+hooks-terminal-unread = Zaa na tẹminal onye nnọchi. Ọ chọrọ iji { $tool }, mana enweghị ike ịgụpụta ya dum.
+
+hooks-refused-unread = Ajụla ya ajụ. Ọ chọrọ iji { $tool }, mana enweghị ike ịgụpụta ya dum.
+
+hooks-terminal-allowed = E nyere ikike na tẹminal onye nnọchi. { $text }
+
+hooks-unasked = Ịdọ aka ná ntị. O mere nke a na-arịọghị ikike. { $text }
+
+hooks-despite = Ịdọ aka ná ntị. O mere nke a n'agbanyeghị na a jụrụ ya ajụ. { $text }
+
+hooks-undescribed = O jiri { $tool }, mana enweghị ike ịgụpụta ya.
+
+hooks-next = Ọrụ ọzọ abịala.
+
+hooks-idle = { $agent } na-eche ọrụ ọzọ ị ga-enye ya.
+
+hooks-closed = E mechiela { $agent }.
+
+## Falling behind
+
+behind-key = Ịkwu okwu nọ n'azụ: { $duration } ka na-eche. Pịa k iji wụpụ ruo ugbu a.
+
+behind-line = Ịkwu okwu nọ n'azụ: { $duration } ka na-eche. Dee { command-skip } iji wụpụ ruo ugbu a.
+
+behind-skipped = A wụpụrụ ozi ọhụrụ { $count }.
+
+behind-nothing = Enweghị ihe a ga-awụpụ. Nke a bụ nke ugbu a.
+
+## Notifications of the desktop
+
+greeting-daemon = A na-ege ntị n'azụ.
+
+notifications-none = Enweghị ọkwa ebe a: ọ dịghị ọrụ desktọọpụ na-aza.
+
+notifications-gone = Ọkwa akwụsịla: e mechiela desktọọpụ.
+
+notification-answer = Zaa na tẹminal: aaep listen
+
+notification-title = Arịrịọ sitere n'aka { $agent }
+
+notification-accept = Nabata
+
+notification-reject = Jụ ajụ
 
 ## Durations
 

@@ -801,6 +801,34 @@ help-speech-lines = { command-silence } で音声が止まり、{ command-pause 
 
 line-too_soon = 入力が早すぎたため無効です。先にリクエストを最後まで聞いてください。
 
+## Settings
+
+settings-line = 設定の{ $line }行目は読み取れないため無効です：{ $text }
+
+settings-repeated = 設定の{ $line }行目で { $setting } が2回目に指定されています。最初のものが有効です。
+
+settings-unknown = 設定の{ $line }行目にある { $setting } という設定はありません。
+
+settings-similar = { $setting } のことですか。
+
+settings-value = 設定の{ $line }行目は無効です：{ $setting } は { $expected } でなければなりません。
+
+settings-variable = 変数 { $variable } は無効です。{ $expected } でなければなりません。
+
+settings-more = ほかに設定の{ $count }行が無効です。
+
+settings-unreadable = 設定を読み取れないため、既定値が有効です。{ $reason }
+
+settings-missing = ファイル { $file } がないため、既定値が有効です。
+
+settings-encoding = { $line }行目に UTF-8 でない文字があります。
+
+settings-unsafe = 別の利用者が { $file } を変更できるため、既定値が有効です。このファイルに chmod go-w を実行してください。
+
+settings-stranger = { $file } は別の利用者のものなので、既定値が有効です。
+
+settings-allow = 設定のルールを読み取れないため、すべてのことで許可を求めます。{ $reason }
+
 ## Words for sounds
 
 earcon-sent = 送信しました。
@@ -812,6 +840,244 @@ earcon-done = 終わりました。
 earcon-needs-you = あなたの番です。
 
 earcon-error = エラーです。
+
+## Coding agents
+
+code-started = { $agent } が作業しています。
+
+code-run = { $command } を実行します。
+
+code-create = { $file } を{ $size }で作成します：{ $text }。
+
+code-change = { $file } を変更します：{ $added }追加、{ $removed }削除。
+
+code-change-nothing = { $file } を内容を変えずに書き直します。
+
+code-hunk-add = { $line }行目に { $text } を追加します。
+
+code-hunk-remove = { $line }行目から { $text } を削除します。
+
+code-hunk-replace = { $line }行目で { $old } を { $new } に置き換えます。
+
+code-hunk-blank = そこで違うのは空白か改行だけです。
+
+code-own_words = エージェントは何を実行するのか示さず、次のことだけを伝えています：{ $text }。
+
+code-effect-run = あなたのすべての権限で実行されます。
+
+code-effect-change = ファイルに書き込まれます。
+
+code-effect-delete = コピーがない限り、失われます。
+
+code-effect-move = 別の場所に移ります。
+
+code-effect-read = エージェントとそのモデルが読みます。
+
+code-effect-search = 見つかったものをエージェントとそのモデルが読みます。
+
+code-effect-think = 何も変わりません。
+
+code-effect-fetch = アドレスとそこに送る内容が、このコンピューターの外に出ます。
+
+code-effect-switch_mode = それ以降、エージェントが許可を求めることが減る可能性があります。
+
+code-effect-other = これで何が変わるのかは分かりません。取り消せないものと考えてください。
+
+code-running = { $command } を実行しています。
+
+code-creating = { $file } を作成しています。
+
+code-changing = { $file } を変更しています。
+
+code-reading = { $file } を読んでいます。
+
+code-searching = { $text } を検索しています。
+
+code-described = エージェント自身の説明：{ $text }。
+
+code-using = { $tool } を使っています。
+
+code-ruled = あなた自身のルールで許可されています。{ $text }
+
+code-unasked = 警告。許可を求めずに次のことを行いました：{ $text }
+
+code-unasked-failed = 警告。許可を求めずに次のことを試み、失敗しました：{ $text }
+
+code-despite = 警告。拒否されたのに次のことを行いました：{ $text }
+
+code-stopping = エージェントを停止させています。
+
+code-undescribed = 説明できないこと
+
+code-too_long = 拒否されました：長すぎて全文を読み上げられません。{ $text } もっと小さく分けて進めるよう頼んでください。
+
+code-unreadable = 拒否されました：秘密の情報を含むようなので、全文を読み上げられません。{ $text }
+
+code-unofferable = 拒否されました：エージェントは、これを一度だけ許可する方法を用意していません。{ $text }
+
+code-between = 拒否されました：エージェントは、作業中でないときにこれを求めました。{ $text }
+
+code-mode = モード：{ $mode }。
+
+code-mode-unasked = 警告。モード { $mode } では、エージェントは許可を求めずに行動します。
+
+code-mode-back = 前のモードに戻します。
+
+code-mode-unknown = このエージェントが行動の前に許可を求めるかどうかは分かりません。求めずに行ったことは読み上げられ、エージェントは停止されます。
+
+code-subagent = 補助のエージェント { $name }：{ $state }。
+
+code-stop-refusal = モデルが続けることを拒んでいます。
+
+code-stop-max_tokens = 応答が長くなりすぎ、モデルの上限に達しました。
+
+code-stop-max_turn_requests = 許されているより多くのステップを行いました。
+
+code-stop-other = 停止しましたが、理由は示していません。
+
+code-stop-error = エージェントがエラーを報告しています。
+
+code-stop-gone = エージェントのプログラムが終了しました。
+
+code-stop-stuck = 停止しなかったため、プログラムを終了させました。
+
+code-stop-fault = このプログラムで何かが失敗したため、エージェントを停止させました。
+
+code-refused = エージェントは拒否された後、今回の作業を終えました。
+
+compose-begin = エージェントに伝えることを書いてください。エンターキーで送信します。エスケープキーで後に残します。
+
+compose-left = 書きかけで残しました。続けるには p を押してください。
+
+compose-left-empty = やめました。何も書かれていません。
+
+compose-removed = その行を消しました。
+
+compose-joined = 前の行：
+
+compose-history-none = まだ何も送信していません。
+
+compose-help = p かエンターキーで、エージェントに伝えることを書きます。行末のバックスラッシュで次の行に移ります。
+
+compose-help-history = h で送信した内容の一覧を出します。コントロール P でそれを呼び戻します。@ファイル名 でファイルを指定します。
+
+compose-help-lines = そのほかの行はエージェントに送信されます。prompt という単語の後に書いた行も同じです。history で送信した内容の一覧が出ます。
+
+code-ready = { $agent } の準備ができました。伝えることを書くには p を押してください。
+
+code-ready-lines = { $agent } の準備ができました。伝えることを書いてください。
+
+code-queued = まだ作業中です。これは次に送信されます。
+
+code-interrupt = 停止させています。終了するには、もう一度コントロール C を押してください。
+
+code-interrupt-idle = 終了するには、もう一度コントロール C を押してください。
+
+code-file = ファイル { $file } を添えます。
+
+code-file-missing = ここにファイル { $file } はありません。ただの言葉として送信されました。
+
+code-error = エージェントの説明：{ $text }
+
+code-last_words = 最後に書き出した内容は次のとおりです。
+
+code-hint-again = 続けるには、もう一度エージェントに書いてください。
+
+code-editor-allowed = エディターで許可されました。{ $text }
+
+code-editor-refused = エディターで拒否されました。
+
+code-editor-done = 終わりました：{ $text }
+
+code-editor-failed = 失敗しました：{ $text }
+
+code-editor-only = これにはエディターでしか回答できません。{ $text }
+
+code-editor-fault = このプログラムで何かが失敗しました。エージェントはエディターで作業を続けます。
+
+code-editor-gone = エディターが終了しました。
+
+## Braille
+
+braille-no_table = 言語 { $language } の点訳テーブルがありません。英語の文字を使います。
+
+braille-marks = 点字では、テーブルにない記号の付いた文字を8の点で示します。
+
+braille-lost = 点字ディスプレイが使えなくなりました。戻ったらまた表示します。
+
+braille-back = 点字ディスプレイが戻りました。
+
+braille-read_on = 先に最後まで読んでください。その後で承認できます。
+
+braille-choice = エンターキーで { $choice } を送信
+
+## Hooks of coding agents
+
+hooks-started = { $agent } が作業しています。
+
+hooks-run = { $command } を実行します。
+
+hooks-write = { $file } に{ $size }を書き込みます：{ $text }。
+
+hooks-edit = { $file } で { $old } を { $new } に置き換えます。
+
+hooks-edit-all = { $file } で、すべての { $old } を { $new } に置き換えます。
+
+hooks-reading = { $file } を読んでいます。
+
+hooks-searching = { $text } を検索しています。
+
+hooks-effect-run = あなたのすべての権限で実行されます。
+
+hooks-effect-change = ファイルに書き込まれます。
+
+hooks-effect-other = これで何が変わるのかは分かりません。取り消せないものと考えてください。
+
+hooks-terminal = エージェントのターミナルで回答してください。{ $text }
+
+hooks-terminal-unread = エージェントのターミナルで回答してください。{ $tool } を使おうとしていますが、全文を読み上げられません。
+
+hooks-refused-unread = 拒否されました。{ $tool } を使おうとしていますが、全文を読み上げられません。
+
+hooks-terminal-allowed = エージェントのターミナルで許可されました。{ $text }
+
+hooks-unasked = 警告。許可を求めずに行いました。{ $text }
+
+hooks-despite = 警告。拒否されたのに行いました。{ $text }
+
+hooks-undescribed = { $tool } を使いましたが、その内容は読み上げられません。
+
+hooks-next = 別の依頼が来ました。
+
+hooks-idle = { $agent } はあなたの次の依頼を待っています。
+
+hooks-closed = { $agent } は閉じられました。
+
+## Falling behind
+
+behind-key = 読み上げが{ $duration }遅れています。最新までスキップするには k を押してください。
+
+behind-line = 読み上げが{ $duration }遅れています。最新までスキップするには { command-skip } と入力してください。
+
+behind-skipped = { $count }件をスキップしました。
+
+behind-nothing = スキップするものはありません。これが最新です。
+
+## Notifications of the desktop
+
+greeting-daemon = バックグラウンドで聞き取っています。
+
+notifications-none = ここでは通知が使えません：デスクトップのサービスが応答しません。
+
+notifications-gone = 通知が終わりました：デスクトップが閉じられました。
+
+notification-answer = ターミナルで回答してください：aaep listen
+
+notification-title = { $agent } が尋ねています
+
+notification-accept = 承認
+
+notification-reject = 拒否
 
 ## Durations
 

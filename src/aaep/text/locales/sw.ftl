@@ -856,6 +856,38 @@ help-speech-lines = Kwa { command-silence } usemaji unasimama, kwa { command-pau
 
 line-too_soon = Hilo limekuja mapema mno na halihesabiwi. Kwanza sikiliza ombi hadi mwisho.
 
+## Settings
+
+settings-line = Mstari wa { $line } wa mipangilio hausomeki, na hauhesabiwi: { $text }
+
+settings-repeated = Mstari wa { $line } wa mipangilio unataja { $setting } mara ya pili. Ya kwanza ndiyo inayohesabiwa.
+
+settings-unknown = Mstari wa { $line } wa mipangilio unataja { $setting }, na hakuna mpangilio kama huo.
+
+settings-similar = Je, ulimaanisha { $setting }?
+
+settings-value = Mstari wa { $line } wa mipangilio hauhesabiwi: { $setting } lazima iwe { $expected }.
+
+settings-variable = Kigeu { $variable } hakihesabiwi. Lazima kiwe { $expected }.
+
+settings-more =
+    { $count ->
+        [one] Mstari mwingine 1 wa mipangilio hauhesabiwi.
+       *[other] Mistari mingine { $count } ya mipangilio haihesabiwi.
+    }
+
+settings-unreadable = Mipangilio haisomeki, kwa hiyo mipangilio chaguomsingi inatumika. { $reason }
+
+settings-missing = Hakuna faili { $file }, kwa hiyo mipangilio chaguomsingi inatumika.
+
+settings-encoding = Mstari wa { $line } una herufi zisizo za UTF-8.
+
+settings-unsafe = Watumiaji wengine wanaweza kubadilisha { $file }, kwa hiyo mipangilio chaguomsingi inatumika. Tekeleza chmod go-w kwenye faili hiyo.
+
+settings-stranger = { $file } ni ya mtumiaji mwingine, kwa hiyo mipangilio chaguomsingi inatumika.
+
+settings-allow = Kanuni za mipangilio yako hazisomeki, kwa hiyo kila jambo linaulizwa. { $reason }
+
 ## Words for sounds
 
 earcon-sent = Imetumwa.
@@ -867,6 +899,248 @@ earcon-done = Tayari.
 earcon-needs-you = Zamu yako.
 
 earcon-error = Hitilafu.
+
+## Coding agents
+
+code-started = { $agent } anafanya kazi.
+
+code-run = Tekeleza { $command }.
+
+code-create = Unda { $file }, { $size }: { $text }.
+
+code-change = Badilisha { $file }: kuongeza { $added }, kuondoa { $removed }.
+
+code-change-nothing = Andika { $file } tena bila mabadiliko.
+
+code-hunk-add = Kwenye mstari wa { $line }, ongeza { $text }.
+
+code-hunk-remove = Kwenye mstari wa { $line }, ondoa { $text }.
+
+code-hunk-replace = Kwenye mstari wa { $line }, badilisha { $old } kuwa { $new }.
+
+code-hunk-blank = Tofauti iliyopo hapo ni ya nafasi au mipaka ya mistari pekee.
+
+code-own_words = Wakala hasemi anatekeleza nini, anasema hili tu: { $text }.
+
+code-effect-run = Itatekelezwa ikiwa na haki zako zote.
+
+code-effect-change = Faili itaandikwa.
+
+code-effect-delete = Itatoweka, isipokuwa kama una nakala.
+
+code-effect-move = Itakuwa mahali pengine.
+
+code-effect-read = Wakala na modeli yake wataisoma.
+
+code-effect-search = Wakala na modeli yake watasoma kitakachopatikana.
+
+code-effect-think = Hakuna kinachobadilishwa.
+
+code-effect-fetch = Anwani na kinachotumwa huko vitatoka nje ya mashine hii.
+
+code-effect-switch_mode = Kuanzia hapo huenda wakala akauliza kuhusu mambo machache kuliko sasa.
+
+code-effect-other = Haijulikani hili linabadilisha nini. Lichukulie kuwa la mwisho.
+
+code-running = Anatekeleza { $command }.
+
+code-creating = Anaunda { $file }.
+
+code-changing = Anabadilisha { $file }.
+
+code-reading = Anasoma { $file }.
+
+code-searching = Anatafuta { $text }.
+
+code-described = Kwa maneno yake mwenyewe: { $text }.
+
+code-using = Anatumia zana { $tool }.
+
+code-ruled = Limeruhusiwa na kanuni yako mwenyewe. { $text }
+
+code-unasked = Onyo. Amefanya hili bila kuuliza: { $text }
+
+code-unasked-failed = Onyo. Amejaribu hili bila kuuliza, na limeshindikana: { $text }
+
+code-despite = Onyo. Amefanya hili ingawa lilikataliwa: { $text }
+
+code-stopping = Wakala anasimamishwa.
+
+code-undescribed = jambo lisiloweza kuelezwa
+
+code-too_long = Limekataliwa: ni refu mno kusomwa lote. { $text } Omba hatua ndogo zaidi.
+
+code-unreadable = Limekataliwa: haliwezi kusomwa lote, kwa kuwa linaonekana kuwa na siri. { $text }
+
+code-unofferable = Limekataliwa: wakala hatoi njia ya kuruhusu hili mara moja tu. { $text }
+
+code-between = Limekataliwa: wakala ameomba hili wakati hakuwa kazini. { $text }
+
+code-mode = Hali ya kazi: { $mode }.
+
+code-mode-unasked = Onyo. Katika hali ya kazi { $mode } wakala anatenda bila kuuliza.
+
+code-mode-back = Hali ya awali inarudishwa.
+
+code-mode-unknown = Haijulikani kama wakala huyu huuliza kabla ya kutenda. Anachofanya bila kuuliza kinatajwa, na kinamsimamisha.
+
+code-subagent = Msaidizi { $name }: { $state }.
+
+code-stop-refusal = Modeli inakataa kuendelea.
+
+code-stop-max_tokens = Jibu limekuwa refu mno kwa modeli.
+
+code-stop-max_turn_requests = Amechukua hatua nyingi kuliko anazoruhusiwa.
+
+code-stop-other = Amesimama, na hasemi kwa nini.
+
+code-stop-error = Wakala anaripoti kosa.
+
+code-stop-gone = Programu ya wakala imeisha.
+
+code-stop-stuck = Hakusimama, kwa hiyo programu yake imekatishwa.
+
+code-stop-fault = Kitu fulani katika programu hii kimeshindikana, kwa hiyo wakala amesimamishwa.
+
+code-refused = Wakala amemaliza zamu yake baada ya kukataliwa.
+
+compose-begin = Mwandikie wakala. Enter inatuma. Escape inaacha kwa ajili ya baadaye.
+
+compose-left = Umeacha kuandika. Bonyeza p kuendelea.
+
+compose-left-empty = Umeacha kuandika. Hakuna kilichoandikwa.
+
+compose-removed = Mstari umefutwa.
+
+compose-joined = Mstari uliotangulia:
+
+compose-history-none = Bado hakuna kilichotumwa.
+
+compose-help = p au Enter kumwandikia wakala. Mkwaju wa nyuma mwishoni unaanza mstari mwingine.
+
+compose-help-history = h kuorodhesha ulichotuma. Control-P kukirudisha. @jina kutaja faili.
+
+compose-help-lines = Mstari mwingine wowote unatumwa kwa wakala, hata baada ya neno prompt. Neno history linaorodhesha ulichotuma.
+
+code-ready = { $agent } yuko tayari. Bonyeza p kumwandikia.
+
+code-ready-lines = { $agent } yuko tayari. Mwandikie.
+
+code-queued = Bado anafanya kazi. Hili litatumwa baada ya hapo.
+
+code-interrupt = Anasimamishwa. Bonyeza Control-C tena kumaliza.
+
+code-interrupt-idle = Bonyeza Control-C tena kumaliza.
+
+code-file = Pamoja na faili { $file }.
+
+code-file-missing = Hakuna faili { $file } hapa. Imetumwa kama neno.
+
+code-error = Wakala anasema: { $text }
+
+code-last_words = Maneno yake ya mwisho ni haya.
+
+code-hint-again = Mwandikie tena ili kuendelea.
+
+code-editor-allowed = Limeruhusiwa kwenye kihariri. { $text }
+
+code-editor-refused = Limekataliwa kwenye kihariri.
+
+code-editor-done = Limemalizika: { $text }
+
+code-editor-failed = Limeshindikana: { $text }
+
+code-editor-only = Hili linaweza kujibiwa kwenye kihariri pekee. { $text }
+
+code-editor-fault = Kitu fulani katika programu hii kimeshindikana. Wakala anaendelea na kihariri.
+
+code-editor-gone = Kihariri kimefungwa.
+
+## Braille
+
+braille-no_table = Hakuna jedwali la nukta nundu la lugha { $language }. Herufi za Kiingereza zinatumika.
+
+braille-marks = Katika nukta nundu, nukta ya 8 inaonyesha herufi yenye alama ambayo haimo kwenye jedwali.
+
+braille-lost = Kionyeshi cha nukta nundu kimepotea. Kikirudi, maandishi yataonyeshwa tena.
+
+braille-back = Kionyeshi cha nukta nundu kimerudi.
+
+braille-read_on = Kwanza soma hadi mwisho, kisha unaweza kukubali.
+
+braille-choice = Enter inatuma { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent } anafanya kazi.
+
+hooks-run = Tekeleza { $command }.
+
+hooks-write = Andika { $file }, { $size }: { $text }.
+
+hooks-edit = Ndani ya { $file }, badilisha { $old } kuwa { $new }.
+
+hooks-edit-all = Ndani ya { $file }, badilisha kila { $old } kuwa { $new }.
+
+hooks-reading = Anasoma { $file }.
+
+hooks-searching = Anatafuta { $text }.
+
+hooks-effect-run = Itatekelezwa ikiwa na haki zako zote.
+
+hooks-effect-change = Faili itaandikwa.
+
+hooks-effect-other = Haijulikani hili linabadilisha nini. Lichukulie kuwa la mwisho.
+
+hooks-terminal = Jibu kwenye terminali yake. { $text }
+
+hooks-terminal-unread = Jibu kwenye terminali yake. Anataka kutumia { $tool }, na hilo haliwezi kusomwa lote.
+
+hooks-refused-unread = Limekataliwa. Anataka kutumia { $tool }, na hilo haliwezi kusomwa lote.
+
+hooks-terminal-allowed = Limeruhusiwa kwenye terminali yake. { $text }
+
+hooks-unasked = Onyo. Amefanya hili bila kuuliza. { $text }
+
+hooks-despite = Onyo. Amefanya hili ingawa lilikataliwa. { $text }
+
+hooks-undescribed = Ametumia { $tool }, na hilo haliwezi kusomwa.
+
+hooks-next = Agizo jingine limekuja.
+
+hooks-idle = { $agent } anasubiri agizo lako linalofuata.
+
+hooks-closed = Programu ya { $agent } imefungwa.
+
+## Falling behind
+
+behind-key = Usemaji umebaki nyuma kwa { $duration }. Bonyeza k kuruka hadi sasa.
+
+behind-line = Usemaji umebaki nyuma kwa { $duration }. Andika { command-skip } kuruka hadi sasa.
+
+behind-skipped =
+    { $count ->
+        [one] Taarifa 1 imerukwa.
+       *[other] Taarifa { $count } zimerukwa.
+    }
+
+behind-nothing = Hakuna cha kuruka. Unasikia ya sasa.
+
+## Notifications of the desktop
+
+greeting-daemon = Inasikiliza chinichini.
+
+notifications-none = Hakuna arifa hapa: hakuna huduma ya eneo-kazi inayojibu.
+
+notifications-gone = Arifa zimeisha: eneo-kazi limefungwa.
+
+notification-answer = Jibu kwenye terminali: aaep listen
+
+notification-title = { $agent } anauliza
+
+notification-accept = Kubali
+
+notification-reject = Kataa
 
 ## Durations
 

@@ -792,6 +792,34 @@ help-speech-lines = Pẹ̀lú { command-silence } ọ̀rọ̀ sísọ máa dópi
 
 line-too_soon = Ìyẹn yá jù, kò sì kà. Kọ́kọ́ gbọ́ ìtọrọ náà dé òpin.
 
+## Settings
+
+settings-line = A kò lè ka ìlà { $line } nínú ààtò, a kò sì lò ó: { $text }
+
+settings-repeated = Ìlà { $line } nínú ààtò dárúkọ { $setting } lẹ́ẹ̀kejì. Èyí àkọ́kọ́ la lò.
+
+settings-unknown = Ìlà { $line } nínú ààtò dárúkọ { $setting }, kò sì sí ààtò bẹ́ẹ̀.
+
+settings-similar = Ṣé { $setting } ni o ní lọ́kàn?
+
+settings-value = A kò lo ìlà { $line } nínú ààtò: { $setting } gbọ́dọ̀ jẹ́ { $expected }.
+
+settings-variable = A kò lo oníyípadà { $variable }. Ó gbọ́dọ̀ jẹ́ { $expected }.
+
+settings-more = A kò lo ìlà { $count } mìíràn nínú ààtò.
+
+settings-unreadable = A kò lè ka ààtò, nítorí náà ààtò ìpilẹ̀ṣẹ̀ la lò. { $reason }
+
+settings-missing = Kò sí fáìlì { $file }, nítorí náà ààtò ìpilẹ̀ṣẹ̀ la lò.
+
+settings-encoding = Ìlà { $line } ní àmì tí kì í ṣe ti UTF-8.
+
+settings-unsafe = Àwọn olùmúlò mìíràn lè yí { $file } padà, nítorí náà ààtò ìpilẹ̀ṣẹ̀ la lò. Lo chmod go-w lórí rẹ̀.
+
+settings-stranger = Olùmúlò mìíràn ló ni { $file }, nítorí náà ààtò ìpilẹ̀ṣẹ̀ la lò.
+
+settings-allow = A kò lè ka àwọn òfin inú ààtò rẹ, nítorí náà a óò béèrè nípa ohun gbogbo. { $reason }
+
 ## Words for sounds
 
 earcon-sent = A ti fi ránṣẹ́.
@@ -803,6 +831,244 @@ earcon-done = Iṣẹ́ ti parí.
 earcon-needs-you = Ó kàn ọ́.
 
 earcon-error = Àṣìṣe.
+
+## Coding agents
+
+code-started = { $agent } ń ṣiṣẹ́.
+
+code-run = Mú { $command } ṣiṣẹ́.
+
+code-create = Ṣẹ̀dá { $file }, { $size }: { $text }.
+
+code-change = Ṣàtúnṣe sí { $file }: fi { $added } kún un, yọ { $removed } kúrò.
+
+code-change-nothing = Tún { $file } kọ láìsí àyípadà.
+
+code-hunk-add = Ní ìlà { $line }, fi { $text } kún un.
+
+code-hunk-remove = Ní ìlà { $line }, yọ { $text } kúrò.
+
+code-hunk-replace = Ní ìlà { $line }, fi { $new } rọ́pò { $old }.
+
+code-hunk-blank = Àlàfo tàbí ìparí ìlà nìkan ló yàtọ̀ níbẹ̀.
+
+code-own_words = Aṣojú kò sọ ohun tó fẹ́ mú ṣiṣẹ́, èyí nìkan ló sọ: { $text }.
+
+code-effect-run = Yóò ṣiṣẹ́ pẹ̀lú gbogbo ẹ̀tọ́ tí o ní.
+
+code-effect-change = A óò kọ ọ̀rọ̀ sínú fáìlì náà.
+
+code-effect-delete = Yóò parẹ́, àyàfi bí o bá ní ẹ̀dà rẹ̀.
+
+code-effect-move = Ibòmíràn ni yóò wà.
+
+code-effect-read = Aṣojú àti àwòṣe rẹ̀ yóò kà á.
+
+code-effect-search = Aṣojú àti àwòṣe rẹ̀ yóò ka ohun tí wọ́n bá rí.
+
+code-effect-think = Kò sí ohun tó máa yí padà.
+
+code-effect-fetch = Àdírẹ́sì náà àti ohun tí a fi ránṣẹ́ síbẹ̀ yóò jáde kúrò nínú ẹ̀rọ yìí.
+
+code-effect-switch_mode = Láti ìgbà náà, ó ṣeé ṣe kí aṣojú dín ohun tó ń béèrè lọ́wọ́ rẹ kù.
+
+code-effect-other = A kò mọ ohun tí èyí máa yí padà. Kà á sí ohun tí a kò lè yí padà.
+
+code-running = Ó ń mú { $command } ṣiṣẹ́.
+
+code-creating = Ó ń ṣẹ̀dá { $file }.
+
+code-changing = Ó ń ṣàtúnṣe sí { $file }.
+
+code-reading = Ó ń ka { $file }.
+
+code-searching = Ó ń wá { $text }.
+
+code-described = Ní ọ̀rọ̀ aṣojú fúnra rẹ̀: { $text }.
+
+code-using = Ó ń lo { $tool }.
+
+code-ruled = Òfin tìrẹ ló gbà á láàyè. { $text }
+
+code-unasked = Ìkìlọ̀. Ó ṣe èyí láìbéèrè: { $text }
+
+code-unasked-failed = Ìkìlọ̀. Ó gbìyànjú èyí láìbéèrè, ó sì kùnà: { $text }
+
+code-despite = Ìkìlọ̀. Ó ṣe èyí bó tilẹ̀ jẹ́ pé a kọ̀ ọ́: { $text }
+
+code-stopping = À ń dá aṣojú dúró.
+
+code-undescribed = ohun tí a kò lè ṣàlàyé
+
+code-too_long = A ti kọ̀ ọ́: ó gùn jù láti kà jáde tán. { $text } Béèrè fún ìgbésẹ̀ kéékèèké.
+
+code-unreadable = A ti kọ̀ ọ́: a kò lè kà á jáde tán, torí ó jọ pé àṣírí wà nínú rẹ̀. { $text }
+
+code-unofferable = A ti kọ̀ ọ́: aṣojú kò pèsè ọ̀nà láti gba èyí láàyè lẹ́ẹ̀kan péré. { $text }
+
+code-between = A ti kọ̀ ọ́: aṣojú béèrè èyí nígbà tí kò sí lẹ́nu iṣẹ́. { $text }
+
+code-mode = Ọ̀nà ìṣiṣẹ́: { $mode }.
+
+code-mode-unasked = Ìkìlọ̀. Ní ọ̀nà ìṣiṣẹ́ { $mode }, aṣojú ń ṣe nǹkan láìbéèrè.
+
+code-mode-back = À ń dá a padà sí ti tẹ́lẹ̀.
+
+code-mode-unknown = A kò mọ̀ bóyá aṣojú yìí máa ń béèrè kó tó ṣe nǹkan. A óò sọ ohun tó bá ṣe láìbéèrè, a ó sì dá a dúró nítorí rẹ̀.
+
+code-subagent = Olùrànlọ́wọ́ { $name }: { $state }.
+
+code-stop-refusal = Àwòṣe kọ̀ láti tẹ̀síwájú.
+
+code-stop-max_tokens = Ìdáhùn náà gùn jù fún àwòṣe.
+
+code-stop-max_turn_requests = Ó gbé ìgbésẹ̀ tó pọ̀ ju èyí tí a gbà á láàyè lọ.
+
+code-stop-other = Ó dúró, kò sì sọ ìdí rẹ̀.
+
+code-stop-error = Aṣojú ròyìn àṣìṣe kan.
+
+code-stop-gone = Ètò aṣojú ti dópin.
+
+code-stop-stuck = Kò dúró, nítorí náà a fòpin sí ètò rẹ̀.
+
+code-stop-fault = Nǹkan kan kùnà nínú ètò yìí, nítorí náà a dá aṣojú dúró.
+
+code-refused = Aṣojú fòpin sí àsìkò iṣẹ́ rẹ̀ lẹ́yìn tí a kọ ohun tó béèrè.
+
+compose-begin = Kọ̀wé sí aṣojú. Enter yóò fi ránṣẹ́. Escape yóò fi sílẹ̀ di ìgbà mìíràn.
+
+compose-left = O fi sílẹ̀. Tẹ p láti máa bá a lọ.
+
+compose-left-empty = O fi sílẹ̀. A kò kọ nǹkan kan.
+
+compose-removed = A ti pa ìlà náà rẹ́.
+
+compose-joined = Ìlà tó ṣáájú:
+
+compose-history-none = A kò tíì fi nǹkan kan ránṣẹ́.
+
+compose-help = p tàbí Enter láti kọ̀wé sí aṣojú. Backslash ní ìparí yóò bẹ̀rẹ̀ ìlà mìíràn.
+
+compose-help-history = h láti gbọ́ àkójọ ohun tí o fi ránṣẹ́. Control-P láti mú un padà. @orúkọ láti dárúkọ fáìlì.
+
+compose-help-lines = Gbogbo ìlà mìíràn ni a óò fi ránṣẹ́ sí aṣojú, títí kan èyí tó bá tẹ̀ lé ọ̀rọ̀ náà prompt. Tẹ history láti gbọ́ àkójọ ohun tí o fi ránṣẹ́.
+
+code-ready = { $agent } ti ṣetán. Tẹ p láti kọ̀wé sí i.
+
+code-ready-lines = { $agent } ti ṣetán. Kọ̀wé sí i.
+
+code-queued = Ó ṣì ń ṣiṣẹ́. Èyí ni a óò fi ránṣẹ́ tẹ̀ lé e.
+
+code-interrupt = À ń dá a dúró. Tún tẹ Control-C láti parí.
+
+code-interrupt-idle = Tún tẹ Control-C láti parí.
+
+code-file = Pẹ̀lú fáìlì { $file }.
+
+code-file-missing = Kò sí fáìlì { $file } níbí. A fi í ránṣẹ́ bí ọ̀rọ̀ lásán.
+
+code-error = Aṣojú sọ pé: { $text }
+
+code-last_words = Ọ̀rọ̀ ìkẹyìn rẹ̀ nìyí.
+
+code-hint-again = Tún kọ̀wé sí i láti tẹ̀síwájú.
+
+code-editor-allowed = A ti gbà á láàyè nínú ètò ìṣàtúnṣe. { $text }
+
+code-editor-refused = A ti kọ̀ ọ́ nínú ètò ìṣàtúnṣe.
+
+code-editor-done = Ó ti parí: { $text }
+
+code-editor-failed = Ó kùnà: { $text }
+
+code-editor-only = Inú ètò ìṣàtúnṣe nìkan ni a ti lè dáhùn èyí. { $text }
+
+code-editor-fault = Nǹkan kan kùnà nínú ètò yìí. Aṣojú ń tẹ̀síwájú pẹ̀lú ètò ìṣàtúnṣe.
+
+code-editor-gone = Ètò ìṣàtúnṣe ti dópin.
+
+## Braille
+
+braille-no_table = Kò sí tábìlì Braille fún èdè { $language }. Lẹ́tà Gẹ̀ẹ́sì la lò.
+
+braille-marks = Nínú Braille, kókó 8 ń tọ́ka sí lẹ́tà tó ní àmì tí kò sí nínú tábìlì.
+
+braille-lost = Ojú ìfihàn Braille ti lọ. A óò tún fi ọ̀rọ̀ hàn nígbà tó bá padà.
+
+braille-back = Ojú ìfihàn Braille ti padà.
+
+braille-read_on = Kọ́kọ́ kà á dé òpin, lẹ́yìn náà o lè gbà á.
+
+braille-choice = Enter yóò fi { $choice } ránṣẹ́
+
+## Hooks of coding agents
+
+hooks-started = { $agent } ń ṣiṣẹ́.
+
+hooks-run = Mú { $command } ṣiṣẹ́.
+
+hooks-write = Kọ ọ̀rọ̀ sínú { $file }, { $size }: { $text }.
+
+hooks-edit = Nínú { $file }, fi { $new } rọ́pò { $old }.
+
+hooks-edit-all = Nínú { $file }, fi { $new } rọ́pò gbogbo { $old }.
+
+hooks-reading = Ó ń ka { $file }.
+
+hooks-searching = Ó ń wá { $text }.
+
+hooks-effect-run = Yóò ṣiṣẹ́ pẹ̀lú gbogbo ẹ̀tọ́ tí o ní.
+
+hooks-effect-change = A óò kọ ọ̀rọ̀ sínú fáìlì náà.
+
+hooks-effect-other = A kò mọ ohun tí èyí máa yí padà. Kà á sí ohun tí a kò lè yí padà.
+
+hooks-terminal = Dáhùn lórí tẹ́mínà aṣojú. { $text }
+
+hooks-terminal-unread = Dáhùn lórí tẹ́mínà aṣojú. Ó fẹ́ lo { $tool }, a kò sì lè kà á jáde tán.
+
+hooks-refused-unread = A ti kọ̀ ọ́. Ó fẹ́ lo { $tool }, a kò sì lè kà á jáde tán.
+
+hooks-terminal-allowed = A ti gbà á láàyè lórí tẹ́mínà aṣojú. { $text }
+
+hooks-unasked = Ìkìlọ̀. Ó ṣe èyí láìbéèrè. { $text }
+
+hooks-despite = Ìkìlọ̀. Ó ṣe èyí bó tilẹ̀ jẹ́ pé a kọ̀ ọ́. { $text }
+
+hooks-undescribed = Ó lo { $tool }, a kò sì lè kà á jáde.
+
+hooks-next = Iṣẹ́ mìíràn ti dé.
+
+hooks-idle = { $agent } ń dúró de iṣẹ́ tó kàn láti ọ̀dọ̀ rẹ.
+
+hooks-closed = A ti pa { $agent } dé.
+
+## Falling behind
+
+behind-key = Ọ̀rọ̀ sísọ ti pẹ́ lẹ́yìn: { $duration } ṣì ń dúró. Tẹ k láti fò dé ìsinsìnyí.
+
+behind-line = Ọ̀rọ̀ sísọ ti pẹ́ lẹ́yìn: { $duration } ṣì ń dúró. Tẹ { command-skip } láti fò dé ìsinsìnyí.
+
+behind-skipped = A ti fo ìròyìn { $count } kọjá.
+
+behind-nothing = Kò sí ohun tí a ó fò kọjá. Ìsinsìnyí nìyí.
+
+## Notifications of the desktop
+
+greeting-daemon = À ń fetí sílẹ̀ ní abẹ́lẹ̀.
+
+notifications-none = Kò sí ìfitónilétí níbí: kò sí ètò ojú kọ̀ǹpútà kankan tó dáhùn.
+
+notifications-gone = Ìfitónilétí ti dópin: ojú kọ̀ǹpútà ti pa dé.
+
+notification-answer = Dáhùn nínú tẹ́mínà: aaep listen
+
+notification-title = { $agent } ń béèrè
+
+notification-accept = Gbà á
+
+notification-reject = Kọ̀ ọ́
 
 ## Durations
 

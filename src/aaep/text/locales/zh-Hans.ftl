@@ -801,6 +801,34 @@ help-speech-lines = 用 { command-silence } 停止语音，用 { command-pause }
 
 line-too_soon = 输入得太早，不算数。先把请求听完。
 
+## Settings
+
+settings-line = 设置的第 { $line } 行无法读取，不算数：{ $text }
+
+settings-repeated = 设置的第 { $line } 行第二次写了 { $setting }。以第一次为准。
+
+settings-unknown = 设置的第 { $line } 行写了 { $setting }，没有这项设置。
+
+settings-similar = 您是指 { $setting } 吗？
+
+settings-value = 设置的第 { $line } 行不算数：{ $setting } 必须是 { $expected }。
+
+settings-variable = 变量 { $variable } 不算数。它必须是 { $expected }。
+
+settings-more = 设置中另有 { $count } 行不算数。
+
+settings-unreadable = 设置无法读取，所以使用默认值。{ $reason }
+
+settings-missing = 没有文件 { $file }，所以使用默认值。
+
+settings-encoding = 第 { $line } 行有不属于 UTF-8 的字符。
+
+settings-unsafe = 其他用户可以更改 { $file }，所以使用默认值。对它运行 chmod go-w。
+
+settings-stranger = { $file } 属于另一个用户，所以使用默认值。
+
+settings-allow = 您设置中的规则无法读取，所以每件事都会询问。{ $reason }
+
 ## Words for sounds
 
 earcon-sent = 已发送。
@@ -812,6 +840,244 @@ earcon-done = 结束了。
 earcon-needs-you = 轮到您了。
 
 earcon-error = 错误。
+
+## Coding agents
+
+code-started = { $agent } 正在工作。
+
+code-run = 运行 { $command }。
+
+code-create = 新建 { $file }，{ $size }：{ $text }。
+
+code-change = 更改 { $file }：增加 { $added }，删除 { $removed }。
+
+code-change-nothing = 重写 { $file }，内容不变。
+
+code-hunk-add = 在第 { $line } 行增加 { $text }。
+
+code-hunk-remove = 在第 { $line } 行删除 { $text }。
+
+code-hunk-replace = 在第 { $line } 行把 { $old } 换成 { $new }。
+
+code-hunk-blank = 那里只有空格或换行不同。
+
+code-own_words = 智能体没有说明它要运行什么，只说了：{ $text }。
+
+code-effect-run = 它以您的全部权限运行。
+
+code-effect-change = 文件会被写入。
+
+code-effect-delete = 除非您有副本，否则它就没有了。
+
+code-effect-move = 它会换到别的地方。
+
+code-effect-read = 智能体和它的模型会读到它。
+
+code-effect-search = 智能体和它的模型会读到找出的内容。
+
+code-effect-think = 不会改变任何东西。
+
+code-effect-fetch = 地址和发往那里的内容会离开本机。
+
+code-effect-switch_mode = 此后智能体询问的事可能会减少。
+
+code-effect-other = 不知道这会改变什么。应视为无法撤销。
+
+code-running = 正在运行 { $command }。
+
+code-creating = 正在新建 { $file }。
+
+code-changing = 正在更改 { $file }。
+
+code-reading = 正在读取 { $file }。
+
+code-searching = 正在搜索 { $text }。
+
+code-described = 按它自己的说法：{ $text }。
+
+code-using = 正在使用 { $tool }。
+
+code-ruled = 您自己的规则允许这样做。{ $text }
+
+code-unasked = 警告。它没有询问就做了这件事：{ $text }
+
+code-unasked-failed = 警告。它没有询问就试着做这件事，失败了：{ $text }
+
+code-despite = 警告。这件事已被拒绝，它还是做了：{ $text }
+
+code-stopping = 正在停止它。
+
+code-undescribed = 一件无法说明的事
+
+code-too_long = 已拒绝：太长，无法全部朗读。{ $text } 让它把步骤分小一些。
+
+code-unreadable = 已拒绝：似乎含有机密，无法全部朗读。{ $text }
+
+code-unofferable = 已拒绝：智能体没有提供只允许这一次的选项。{ $text }
+
+code-between = 已拒绝：智能体在不工作时提出了这件事。{ $text }
+
+code-mode = 模式：{ $mode }。
+
+code-mode-unasked = 警告。在 { $mode } 模式下，它不询问就行动。
+
+code-mode-back = 正在改回原来的模式。
+
+code-mode-unknown = 不知道这个智能体行动之前是否会询问。它没有询问就做的事会播报，它也会因此被停止。
+
+code-subagent = 助手 { $name }：{ $state }。
+
+code-stop-refusal = 模型拒绝继续。
+
+code-stop-max_tokens = 回复太长，超出了模型的限度。
+
+code-stop-max_turn_requests = 它的步数超过了允许的数目。
+
+code-stop-other = 它停止了，没有说明原因。
+
+code-stop-error = 智能体报告了一个错误。
+
+code-stop-gone = 智能体的程序已经结束。
+
+code-stop-stuck = 它没有停下来，所以它的程序被结束了。
+
+code-stop-fault = 本程序出了故障，所以智能体被停止了。
+
+code-refused = 在被拒绝之后，智能体结束了这一轮工作。
+
+compose-begin = 给智能体写内容。回车键发送。Esc 键留到以后再写。
+
+compose-left = 已留下。按 p 接着写。
+
+compose-left-empty = 已放弃。没有写任何内容。
+
+compose-removed = 这一行已删除。
+
+compose-joined = 前一行：
+
+compose-history-none = 还没有发送过任何内容。
+
+compose-help = 按 p 或回车键给智能体写内容。行末加反斜杠会另起一行。
+
+compose-help-history = 按 h 列出您发送过的内容。按 Control-P 把它取回。用 @文件名 指明一个文件。
+
+compose-help-lines = 其他任何一行都会发给智能体，写在 prompt 这个词后面的也一样。输入 history 列出您发送过的内容。
+
+code-ready = { $agent } 准备好了。按 p 给它写内容。
+
+code-ready-lines = { $agent } 准备好了。给它写内容。
+
+code-queued = 仍在工作。接下来就发送这一条。
+
+code-interrupt = 正在停止。再按一次 Control-C 结束。
+
+code-interrupt-idle = 再按一次 Control-C 结束。
+
+code-file = 附上文件 { $file }。
+
+code-file-missing = 这里没有文件 { $file }。它作为普通文字发送了。
+
+code-error = 智能体说：{ $text }
+
+code-last_words = 它最后写的是这些。
+
+code-hint-again = 再给它写内容就可以继续。
+
+code-editor-allowed = 已在编辑器中允许。{ $text }
+
+code-editor-refused = 已在编辑器中拒绝。
+
+code-editor-done = 结束了：{ $text }
+
+code-editor-failed = 失败了：{ $text }
+
+code-editor-only = 这件事只能在编辑器中回答。{ $text }
+
+code-editor-fault = 本程序出了故障。智能体在编辑器中继续工作。
+
+code-editor-gone = 编辑器已经结束。
+
+## Braille
+
+braille-no_table = 语言 { $language } 没有盲文表。使用英文字母。
+
+braille-marks = 在盲文中，如果字母带有盲文表所没有的符号，就用第 8 点标出。
+
+braille-lost = 盲文点显器断开了。恢复后会重新显示。
+
+braille-back = 盲文点显器恢复了。
+
+braille-read_on = 先读到末尾，然后才能接受。
+
+braille-choice = 回车键发送 { $choice }
+
+## Hooks of coding agents
+
+hooks-started = { $agent } 正在工作。
+
+hooks-run = 运行 { $command }。
+
+hooks-write = 写入 { $file }，{ $size }：{ $text }。
+
+hooks-edit = 在 { $file } 中把 { $old } 换成 { $new }。
+
+hooks-edit-all = 在 { $file } 中把每一处 { $old } 都换成 { $new }。
+
+hooks-reading = 正在读取 { $file }。
+
+hooks-searching = 正在搜索 { $text }。
+
+hooks-effect-run = 它以您的全部权限运行。
+
+hooks-effect-change = 文件会被写入。
+
+hooks-effect-other = 不知道这会改变什么。应视为无法撤销。
+
+hooks-terminal = 请在它的终端上回答。{ $text }
+
+hooks-terminal-unread = 请在它的终端上回答。它想使用 { $tool }，内容无法全部朗读。
+
+hooks-refused-unread = 已拒绝。它想使用 { $tool }，内容无法全部朗读。
+
+hooks-terminal-allowed = 已在它的终端上允许。{ $text }
+
+hooks-unasked = 警告。它没有询问就做了。{ $text }
+
+hooks-despite = 警告。已被拒绝，它还是做了。{ $text }
+
+hooks-undescribed = 它使用了 { $tool }，内容无法朗读。
+
+hooks-next = 又来了一项任务。
+
+hooks-idle = { $agent } 在等您的下一项任务。
+
+hooks-closed = { $agent } 被关闭了。
+
+## Falling behind
+
+behind-key = 语音落后了：还有 { $duration }的内容在等待。按 k 跳到最新内容。
+
+behind-line = 语音落后了：还有 { $duration }的内容在等待。输入 { command-skip } 跳到最新内容。
+
+behind-skipped = 跳过了 { $count } 条。
+
+behind-nothing = 没有可跳过的内容。这就是最新内容。
+
+## Notifications of the desktop
+
+greeting-daemon = 正在后台收听。
+
+notifications-none = 这里没有桌面通知：没有桌面服务回应。
+
+notifications-gone = 桌面通知结束了：桌面已关闭。
+
+notification-answer = 在终端中回答：aaep listen
+
+notification-title = { $agent } 在询问
+
+notification-accept = 接受
+
+notification-reject = 拒绝
 
 ## Durations
 
