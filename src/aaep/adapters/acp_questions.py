@@ -19,6 +19,7 @@ from ..producer.tool_arguments import describe_all
 from ..text.phrases import ENGLISH, PHRASES, ensure_full_stop, humanize_name
 from ..text.quotation import mark_off
 from ..text.sanitize import sanitize, truncate
+from .unified_diff import Hunk, parse_unified_diff
 
 __all__ = [
     "Diff",
@@ -27,7 +28,9 @@ __all__ = [
     "Proposal",
     "describe_call",
     "describe_input",
+    "find_changed_path",
     "find_hunks",
+    "find_shell_command",
     "show_path",
 ]
 
@@ -177,6 +180,18 @@ def _find_name(tool: Mapping[str, Any], kind: str) -> str:
 # -- commands ------------------------------------------------------------------------------------
 
 
+def find_shell_command(name: str, arguments: Mapping[str, Any]) -> str | tuple[str, ...] | None:
+    """Return the command that a tool of this name runs, None if it runs none."""
+    return _find_command(arguments) if _SHELL_NAME.search(name) else None
+
+
+def find_changed_path(name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
+    """Return the path of the file that a tool of this name changes, None if it changes none."""
+    path_name = _find_name_of_text(arguments, _PATH_NAMES)
+    is_changing = name.casefold() in _WRITING_TOOLS | _EDITING_TOOLS
+    return os.path.normpath(os.path.join(cwd, arguments[path_name])) if is_changing and path_name is not None else None
+
+
 def _find_command(arguments: Mapping[str, Any]) -> str | tuple[str, ...] | None:
     for name in _COMMAND_NAMES:
         value = arguments.get(name)
@@ -236,14 +251,6 @@ class Diff(NamedTuple):
     new: str
 
 
-class Hunk(NamedTuple):
-    """Lines that are replaced by others."""
-
-    line: int  # the number of the first one in the old text
-    removed: list[str]
-    added: list[str]
-
-
 def _read_diffs(content: Any) -> Iterator[Diff]:
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict) and block.get("type") == "diff" and isinstance(block.get("path"), str):
@@ -300,7 +307,10 @@ def _describe_diff(diff: Diff, cwd: str) -> tuple[str, str]:
         size = _count_lines(_measure(diff.new))
         overview = ENGLISH.format("code-create-long", file=path, size=size)
         return overview, PHRASES["code-create"].format(path, size, mark_off(diff.new))
-    hunks = find_hunks(diff.old, diff.new)
+    return _describe_hunks(path, find_hunks(diff.old, diff.new))
+
+
+def _describe_hunks(path: str, hunks: Sequence[Hunk]) -> tuple[str, str]:
     if not hunks:
         text = PHRASES["code-change-nothing"].format(path)
         return text, text
@@ -322,6 +332,9 @@ def _describe_edit(name: str, kind: str, arguments: Mapping[str, Any], cwd: str)
         action = PHRASES["hooks-write"].format(path, size, mark_off(arguments[new_name]))
         overview = ENGLISH.format("code-write-long", file=path, size=size)
         told = {path_name, new_name}
+    elif name.casefold() in _EDITING_TOOLS and (told_diff := _describe_unified(arguments, path_name, cwd)) is not None:
+        overview, action = told_diff
+        told = {path_name, "diff"}
     elif name.casefold() in _EDITING_TOOLS:
         old_name = _find_name_of_text(arguments, ("old_string", "old_str"))
         new_name = _find_name_of_text(arguments, ("new_string", "new_str"))
@@ -349,6 +362,17 @@ def _describe_edit(name: str, kind: str, arguments: Mapping[str, Any], cwd: str)
         label=PHRASES["code-changing"].format(_shorten(show_path(arguments[path_name], cwd))),
         consequence=PHRASES["code-effect-change"],
     )
+
+
+def _describe_unified(arguments: Mapping[str, Any], path_name: str, cwd: str) -> tuple[str, str] | None:
+    """Return a change that is given as a unified diff of this file: an overview, and all of it."""
+    text, path = arguments.get("diff"), arguments[path_name]
+    diff = parse_unified_diff(text) if isinstance(text, str) else None
+    if diff is None or show_path(path, cwd) not in (show_path(diff.path, cwd), show_path(f"/{diff.path}", cwd)):
+        return None
+    if diff.is_new:
+        return _describe_diff(Diff(path, None, "\n".join(line for hunk in diff.hunks for line in hunk.added)), cwd)
+    return _describe_hunks(mark_off(show_path(path, cwd)), diff.hunks)
 
 
 def _find_name_of_text(arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:

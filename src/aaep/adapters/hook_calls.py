@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ..text.phrases import PHRASES
 from ..text.quotation import mark_off
-from .acp_questions import Proposal, describe_input, show_path
+from .acp_questions import Proposal, describe_input, find_changed_path, find_shell_command, show_path
 
 __all__ = ["HookCall", "describe_call", "describe_reading", "read_call"]
 
@@ -43,6 +43,18 @@ class HookCall(NamedTuple):
     def key(self) -> str:
         """What tells it from another call: the tool and its input."""
         return f"{self.tool} {json.dumps(self.arguments, sort_keys=True)}"
+
+    @property
+    def effect_key(self) -> str:
+        """
+        What tells it from another call where agents name no calls: the command that it runs, or the file it changes.
+
+        Copilot asks with other arguments than those it reports in the end, and about every change as an edit.
+        """
+        if (command := find_shell_command(self.tool, self.arguments)) is not None:
+            return f"run {json.dumps(command)}"
+        path = find_changed_path(self.tool, self.arguments, self.cwd)
+        return self.key if path is None else f"change {path}"
 
     @property
     def is_reading(self) -> bool:

@@ -76,10 +76,10 @@ class Turn:
         self._output: Output | None = None
         self._output_id: Any = None
         self._begun: dict[str, HookCall] = {}  # that a hook told of before they ran, by id, the newest last
-        self._granted: dict[str, Question] = {}  # that were agreed to and are not announced yet, by id or key
+        self._granted: dict[str, Question] = {}  # that were agreed to and are not announced yet, by id or effect
         self._calls: dict[str, Call] = {}  # that were agreed to and run
         self._tasks: set[asyncio.Task[None]] = set()  # that wait until something may be told
-        self._outcomes: dict[str, Outcome] = {}  # of questions, by id or key
+        self._outcomes: dict[str, Outcome] = {}  # of questions, by id or effect
 
     @property
     def is_stopped(self) -> bool:
@@ -137,7 +137,7 @@ class Turn:
     def tell_end(self, call: HookCall, *, is_success: bool) -> None:
         """Tell that a call has ended."""
         self.end_output()
-        ident = call.ident if call.ident in self._outcomes else call.key
+        ident = call.ident if call.ident in self._outcomes else call.effect_key
         self._begun.pop(call.ident, None)
         outcome = self._outcomes.pop(ident, None)
         if outcome == "granted":
@@ -232,7 +232,7 @@ class Turn:
         for ident, begun in reversed(self._begun.items()):
             if begun.key == call.key and ident not in self._outcomes:
                 return ident
-        return call.key
+        return call.effect_key
 
     async def wait_for_answer(self, question: Question) -> Decision:
         """Wait for the person, and return the decision; only a yes allows."""

@@ -43,6 +43,7 @@ class AgentHooks(msgspec.Struct, frozen=True, kw_only=True):
     settings: str  # below the home folder
     events: tuple[str, ...]
     timeout_unit: int = 1  # how many of them are a second
+    end_seconds: int = _TELLING_SECONDS  # of the hook for the end of the session, for which an agent may wait less
     has_ask_rules: bool = False
     own_file: bool = False  # nothing but our hooks is in it
     notice: str = ""  # what has to be known of it
@@ -60,7 +61,8 @@ class AgentHooks(msgspec.Struct, frozen=True, kw_only=True):
     def get_timeout(self, event: str) -> int:
         """Return how long the agent waits for a hook, in its own unit."""
         is_permission = event == hook_program.PERMISSION_EVENTS.get(self.agent)
-        return (HOOK_TIMEOUT if is_permission else _TELLING_SECONDS) * self.timeout_unit
+        telling_seconds = self.end_seconds if event == "SessionEnd" else _TELLING_SECONDS
+        return (HOOK_TIMEOUT if is_permission else telling_seconds) * self.timeout_unit
 
     def build_hook(self, event: str) -> dict[str, Any]:
         """Return the entry of a hook."""
@@ -99,6 +101,7 @@ AGENT_HOOKS: Final[Mapping[str, AgentHooks]] = {
         AgentHooks(
             agent="codex",
             settings=".codex/hooks.json",
+            end_seconds=3,  # of more it complains at each start
             events=("SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"),
             notice=(
                 "These hooks only tell. They cannot hold Codex back: it goes on when a hook fails. Answer at its "
