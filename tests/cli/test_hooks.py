@@ -55,6 +55,8 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A home of the test's own, with no agents on the path, and a folder without settings."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path
@@ -295,6 +297,18 @@ def test_copilot_has_a_file_for_our_hooks_alone(home: Path) -> None:
     assert "has not the timeoutSec 86400" in problem
     run("copilot", "remove")
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "variable", "file"),
+    [("claude", "CLAUDE_CONFIG_DIR", "settings.json"), ("codex", "CODEX_HOME", "hooks.json")],
+)
+def test_hooks_are_entered_where_the_agent_has_its_settings(
+    home: Path, monkeypatch: pytest.MonkeyPatch, agent: str, variable: str, file: str
+) -> None:
+    monkeypatch.setenv(variable, str(home / "elsewhere"))
+    assert run(agent, "install").exit_code == run(agent, "check").exit_code == 0
+    assert (home / "elsewhere" / file).exists() and not (home / f".{agent}").exists()
 
 
 @pytest.mark.parametrize(
