@@ -802,9 +802,12 @@ def test_a_line_that_is_not_understood_sends_nothing() -> None:
         (b"a", ["a"]),
         (b"\r", ["\n"]),
         ("é".encode(), ["é"]),
-        (b"\x1b[A", []),  # arrow up
-        (b"\x1bOA", []),
-        (b"\x1b[1;5A", []),
+        (b"\x1b[A", ["\x1b[A"]),  # arrow up
+        (b"\x1bOA", ["\x1b[A"]),
+        (b"\x1b[Bx", ["\x1b[B", "x"]),
+        (b"\x1b[C", []),
+        (b"\x1b[1;5A", []),  # with Control
+        (b"\x1b[[A", []),  # F1 of the Linux console
         (b"\x1b[3~", []),
         (b"\x1ba", []),  # Alt and a
         (b"\x1b\x1b[Ax", ["x"]),

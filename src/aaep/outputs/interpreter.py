@@ -52,6 +52,7 @@ from .intents import (
     RunCommand,
     SendAnswer,
 )
+from .stdin import ARROW_DOWN, ARROW_UP
 
 __all__ = ["InputInterpreter"]
 
@@ -393,6 +394,7 @@ class InputInterpreter:
         """Interpret the keys that arrived at once, usually one."""
         if self.is_composing:
             return self._compose(keys, now)
+        keys = [key for key in keys if key not in (ARROW_UP, ARROW_DOWN)]  # which mean something only there
         if len(keys) > 1 and self._draft is None and not self._is_answer_start(keys[0]):
             is_held_down = all(self._record_key_press(key, now) for key in keys)
             if is_held_down and not (self._is_armed or self._is_leaving):
