@@ -130,6 +130,12 @@ def test_the_overview_names_file_counts_size_and_parts(tmp_path: Path) -> None:
         )
 
 
+def test_the_overview_is_not_told_again_with_the_first_part() -> None:
+    telling = plan_telling(f"Change a.py: much. At line 1, add “{'x ' * 9000}”.", "Change a.py: much.")
+    assert telling is not None
+    assert telling.questions[1].startswith("Part 1 of 7. At line 1, add “x x")
+
+
 def test_a_no_to_a_part_refuses_all_of_it(tmp_path: Path) -> None:
     def refuse_third(prompt: Envelope) -> Any:
         return not get_text(prompt).startswith("Part 3 ")

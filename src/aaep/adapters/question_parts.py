@@ -52,7 +52,7 @@ def plan_telling(action: str, overview: str, phrases: Phrases = ENGLISH) -> Tell
         return None
     if REDACTED in told:  # CF-019: nobody can agree to what they do not hear
         raise LocalProtocolError("It holds a secret, which is not read out, so nobody was asked and nothing ran.")
-    *parts, last_part = split_text(told, phrases=phrases)
+    *parts, last_part = split_text(told.removeprefix(f"{overview} "), phrases=phrases)  # which is told before them
     count = len(parts) + 1
     length = phrases.format("code-kilobytes", count=round(size / _KILOBYTE))
     questions = [phrases.format("code-parts", overview=overview, size=length, count=count)]
