@@ -80,13 +80,13 @@ def run_checks() -> Iterator[Check]:
         "Identity", "joserfc", "Needed for JWT and for signed manifests.", "pip install joserfc cryptography"
     )
     yield _check_journal()
-    for area, name, commands, package in (
-        ("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "speech-dispatcher"),
-        ("Speech", "espeak-ng", ("espeak-ng",), "espeak-ng"),
-        ("Braille", "BRLTTY", ("brltty",), "brltty"),
-        ("Braille", "liblouis", ("lou_translate",), "liblouis-bin"),
+    for area, name, commands, package, option in (
+        ("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "speech-dispatcher", "--speak"),
+        ("Speech", "espeak-ng", ("espeak-ng",), "espeak-ng", "--speak"),
+        ("Braille", "BRLTTY", ("brltty",), "brltty", "--braille"),
+        ("Braille", "liblouis", ("lou_translate",), "liblouis-bin", "--braille"),
     ):
-        yield _check_program(area, name, commands, package, "Screen readers use it; aaep itself does not yet.")
+        yield _check_program(area, name, commands, package, f"Screen readers use it, and aaep listen {option}.")
     browsers = ("chromium", "chromium-browser", "google-chrome")
     yield _check_program("Browser", "Chromium", browsers, "chromium", "Only the tests of aaep use it.")
     yield from map(_check_hooks, AGENT_HOOKS.values())
