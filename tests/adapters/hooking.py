@@ -102,6 +102,14 @@ def machine() -> Iterator[Machine]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def break_daemon(host: Machine) -> None:
+    """No daemon can be started: what is imported as this package fails."""
+    package = host.folder / "broken" / "aaep"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemExit('broken on purpose')")
+    host.environment["PYTHONPATH"] = str(package.parent)
+
+
 class Daemon:
     """The daemon of a machine, in a thread of the test, whose producer a listener can be given."""
 

@@ -24,6 +24,7 @@ from tests.adapters.hooking import (
     TOUCH,
     Daemon,
     Machine,
+    break_daemon,
     claude,
     daemon,
     deny,
@@ -265,14 +266,6 @@ def test_a_folder_that_others_may_enter_is_not_trusted(host: Machine) -> None:
     assert (status, out) == (0, "{}\n") and "not for you alone" in err
 
 
-def break_daemon(host: Machine) -> None:
-    """No daemon can be started: what is imported as this package fails."""
-    package = host.folder / "broken" / "aaep"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("raise SystemExit('broken on purpose')")
-    host.environment["PYTHONPATH"] = str(package.parent)
-
-
 def test_what_only_tells_does_not_disturb_the_agent_and_says_once_that_nobody_hears(host: Machine) -> None:
     break_daemon(host)
     data = claude("PreToolUse", tool_name="Bash", tool_input=TOUCH, tool_use_id="toolu_1")
@@ -358,7 +351,7 @@ def test_what_is_asked_is_what_the_tool_gets(
 
 
 UNREAD = {
-    "too long": {"file_path": "/a", "content": "x " * 20_000},
+    "too long": {"file_path": "/a", "content": "x " * 600_000},
     "a secret": {"file_path": "/a", "content": "token = ghp_" + "a1B2" * 9},
 }
 
@@ -479,6 +472,63 @@ def test_copilot_asks_about_everything_but_reading(host: Machine, running: Daemo
     listener.wait_for_end()
     assert listener.tools == ["bash"] and listener.output == ""
     check_recorded(listener, tmp_path)
+
+
+CHANGED = """
+diff --git a/home/ada/shop/a.txt b/home/ada/shop/a.txt
+index 0000000..0000000 100644
+--- a/home/ada/shop/a.txt
++++ b/home/ada/shop/a.txt
+@@ -1,2 +1,2 @@
+ hello
+-world
++moon
+"""
+CREATED = """
+diff --git a/home/ada/shop/a.txt b/home/ada/shop/a.txt
+create file mode 100644
+index 0000000..0000000
+--- a/dev/null
++++ b/home/ada/shop/a.txt
+@@ -1,0 +1,1 @@
++hello
+"""
+COPILOT_CHANGES = {
+    "edit": (CHANGED, {"old_str": "world", "new_str": "moon"}, "Change a.txt: 1 line added, 1 line removed. At line 2"),
+    "create": (CREATED, {"file_text": "hello\n"}, "Create a.txt, 1 line: hello."),
+}
+
+
+@pytest.mark.parametrize(("tool", "change"), COPILOT_CHANGES.items(), ids=COPILOT_CHANGES)
+def test_copilot_asks_about_a_change_in_other_words_than_it_reports_it_in(
+    host: Machine, running: Daemon, tool: str, change: tuple[str, dict[str, str], str]
+) -> None:
+    """As version 1.0.102 does: every change is asked about as an edit with a diff."""
+    diff, given, action = change
+    listener = Listener(running.producer, answer="accept")
+    members = {"sessionId": "77", "cwd": "/home/ada/shop"}
+    asked = {**members, "toolName": "edit", "toolInput": {"file_path": "/home/ada/shop/a.txt", "diff": diff}}
+    assert host.run("permissionRequest", asked, "copilot") == (0, line({"behavior": "allow"}), "")
+    ended = {**members, "toolName": tool, "toolArgs": {"path": "/home/ada/shop/a.txt", **given}}
+    host.tell("postToolUse", {**ended, "toolResult": {"resultType": "success"}}, "copilot")
+    (prompt,) = listener.prompts
+    assert isinstance(prompt, aaep.AwaitingConfirmation) and prompt.action.startswith(action)
+    completed = listener.wait("tool.completed")
+    assert isinstance(completed, aaep.ToolCompleted) and completed.status == "success" and listener.output == ""
+    # Another change of the same file is another one.
+    host.tell("postToolUse", {**ended, "toolResult": {"resultType": "success"}}, "copilot")
+    listener.wait("output.streaming")
+    assert listener.output.startswith("Warning. It did this without asking.")
+
+
+def test_a_command_of_copilot_is_known_again_by_the_command_alone(host: Machine, running: Daemon) -> None:
+    listener = Listener(running.producer, answer="accept")
+    asked = {**COPILOT, "toolInput": {"command": "touch RAN"}}
+    assert host.run("permissionRequest", asked, "copilot") == (0, line({"behavior": "allow"}), "")
+    ended = {"sessionId": "77", "toolName": "bash", "toolArgs": TOUCH, "toolResult": {"resultType": "success"}}
+    host.tell("postToolUse", ended, "copilot")
+    listener.wait("tool.completed")
+    assert listener.output == ""
 
 
 def test_codex_and_gemini_tell_what_they_said_at_the_end(host: Machine, running: Daemon) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,76 @@ def test_a_file_where_the_folder_should_be_is_broken(monkeypatch: pytest.MonkeyP
     done = CliRunner().invoke(main, ["doctor", "--json"])
     found = {one["name"]: one for one in map(json.loads, done.output.splitlines())}
     assert found["state folder"]["state"] == "broken" and f"{place} is a file" in found["state folder"]["text"]
+
+
+# -- hooks of coding agents ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A home without any coding agent."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def find_hooks() -> dict[str, doctor.Check]:
+    return {one.name: one for one in doctor.run_checks() if one.area == "Hooks"}
+
+
+def test_hooks_that_are_not_installed_are_only_missing(home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')  # which nobody misses
+    found = find_hooks()
+    assert [*found] == ["claude", "copilot", "codex", "gemini"]
+    for agent, one in found.items():
+        assert one.state == doctor.MISSING and one.remedy == f"aaep hooks {agent} install"
+
+
+@pytest.mark.parametrize("agent", ["claude", "copilot", "codex", "gemini"])
+def test_hooks_that_work_are_ready(home: Path, agent: str) -> None:
+    assert CliRunner().invoke(main, ["hooks", agent, "install"]).exit_code == 0
+    found = find_hooks()
+    assert {name for name, one in found.items() if one.state == doctor.READY} == {agent}
+
+
+def disable(home: Path, settings: Path) -> None:
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"disableAllHooks": True}))
+
+
+def spoil(home: Path, settings: Path) -> None:
+    settings.write_text(settings.read_text()[:-20])
+
+
+def empty(home: Path, settings: Path) -> None:
+    written = json.loads(settings.read_text())
+    written["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 0
+    settings.write_text(json.dumps(written))
+
+
+def install_old_version(home: Path, settings: Path) -> None:
+    program = home / "claude"
+    program.write_text("#!/bin/sh\necho '2.0.14 (Claude Code)'\n")
+    program.chmod(0o755)
+    os.environ["PATH"] = f"{home}:/usr/bin:/bin"  # which the fixture restores
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (disable, "All hooks are switched off by disableAllHooks in "),
+        (spoil, "is not valid JSON, so Claude Code does not use it"),
+        (empty, "has the timeout 0, which is invalid"),
+        (install_old_version, "Claude Code is 2.0.14. These hooks were tried with 2.1.325"),
+    ],
+    ids=["disabled", "not valid", "an invalid value", "an old version"],
+)
+def test_hooks_that_do_not_work_are_broken(home: Path, harm: Callable[[Path, Path], None], sentence: str) -> None:
+    CliRunner().invoke(main, ["hooks", "claude", "install"])
+    harm(home, home / ".claude" / "settings.json")
+    found = find_hooks()["claude"]
+    assert found.state == doctor.BROKEN and sentence in found.text
+    assert CliRunner().invoke(main, ["doctor"]).exit_code == 1

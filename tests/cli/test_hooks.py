@@ -55,6 +55,8 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A home of the test's own, with no agents on the path, and a folder without settings."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path
@@ -297,15 +299,31 @@ def test_copilot_has_a_file_for_our_hooks_alone(home: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.parametrize(("agent", "file", "unit"), [("codex", "hooks.json", 1), ("gemini", "settings.json", 1000)])
-def test_codex_and_gemini_only_tell_and_say_so(home: Path, agent: str, file: str, unit: int) -> None:
+@pytest.mark.parametrize(
+    ("agent", "variable", "file"),
+    [("claude", "CLAUDE_CONFIG_DIR", "settings.json"), ("codex", "CODEX_HOME", "hooks.json")],
+)
+def test_hooks_are_entered_where_the_agent_has_its_settings(
+    home: Path, monkeypatch: pytest.MonkeyPatch, agent: str, variable: str, file: str
+) -> None:
+    monkeypatch.setenv(variable, str(home / "elsewhere"))
+    assert run(agent, "install").exit_code == run(agent, "check").exit_code == 0
+    assert (home / "elsewhere" / file).exists() and not (home / f".{agent}").exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "unit", "last"), [("codex", "hooks.json", 1, 3), ("gemini", "settings.json", 1000, 10)]
+)
+def test_codex_and_gemini_only_tell_and_say_so(home: Path, agent: str, file: str, unit: int, last: int) -> None:
     path = home / f".{agent}" / file
     for word in ("install", "check"):
         done = run(agent, word)
         assert done.exit_code == 0
         assert "These hooks only tell. They cannot hold " in done.stdout
-    timeouts = {hook["timeout"] for groups in read(path)["hooks"].values() for one in groups for hook in one["hooks"]}
-    assert timeouts == {10 * unit}
+    entered = read(path)["hooks"]
+    timeouts = {event: hook["timeout"] for event, groups in entered.items() for one in groups for hook in one["hooks"]}
+    assert timeouts.pop("SessionEnd") == last * unit  # Codex complains of more than 3 seconds
+    assert {*timeouts.values()} == {10 * unit}
     assert "permissions" not in read(path)
     run(agent, "remove")
     assert not path.exists()

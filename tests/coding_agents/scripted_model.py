@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-__all__ = ["CLOSING_WORDS", "OPENING_WORDS", "ScriptedModel"]
+__all__ = ["CLOSING_WORDS", "OPENING_WORDS", "NewFile", "ScriptedModel"]
 
 OPENING_WORDS: Final = "I will make a file."
 CLOSING_WORDS: Final = "That was all."
@@ -25,6 +25,9 @@ LYING_WORDS: Final = "List the files."  # what the model says that a command doe
 MODEL: Final = "scripted"
 _SHELL: Final = re.compile(r"(^|__)(shell|bash|run_shell_command|exec_command)$", re.IGNORECASE)
 _COMMAND_NAMES: Final = ("command", "cmd")
+_WRITER: Final = re.compile(r"^(write|create|write_file)$", re.IGNORECASE)
+_PATH_NAMES: Final = ("file_path", "path")
+_TEXT_NAMES: Final = ("content", "file_text")
 _HOLD_LIMIT: Final = 60.0  # seconds, for a test that has failed
 
 Message = dict[str, Any]
@@ -35,6 +38,13 @@ class Tool(NamedTuple):
 
     name: str
     schema: Mapping[str, Any]
+
+
+class NewFile(NamedTuple):
+    """A file that the model wants to write with the agent's own tool for that."""
+
+    path: str
+    text: str
 
 
 class Step(NamedTuple):
@@ -49,12 +59,13 @@ class ScriptedModel:
     """
     A server on a free port of this machine.
 
-    ``commands`` are run one after another. The answer with the command of index ``hold`` is kept back until
-    :meth:`release`, or until the agent has given up. ``extra`` are arguments that the agent's tool is given too.
+    ``commands`` are run, and files written, one after another. The answer with the command of index ``hold`` is kept
+    back until :meth:`release`, or until the agent has given up. ``extra`` are arguments that the agent's tool is given
+    too.
     """
 
     def __init__(
-        self, commands: Sequence[str], *, hold: int | None = None, extra: Mapping[str, Any] | None = None
+        self, commands: Sequence[str | NewFile], *, hold: int | None = None, extra: Mapping[str, Any] | None = None
     ) -> None:
         self.commands = list(commands)
         self.unknown_paths: list[str] = []
@@ -96,14 +107,21 @@ class ScriptedModel:
             self._released.wait(_HOLD_LIMIT)
         if results >= len(self.commands):
             return Step(CLOSING_WORDS)
-        shell = next((tool for tool in tools if _SHELL.search(tool.name)), None)
-        if shell is None:
-            return Step("No tool runs a command.")
-        return Step(OPENING_WORDS if results == 0 else "", shell.name, self._fill_in(shell, self.commands[results]))
+        wanted = self.commands[results]
+        name = _WRITER if isinstance(wanted, NewFile) else _SHELL
+        tool = next((tool for tool in tools if name.search(tool.name)), None)
+        if tool is None:
+            return Step("No tool does that.")
+        return Step(OPENING_WORDS if results == 0 else "", tool.name, self._fill_in(tool, wanted))
 
-    def _fill_in(self, tool: Tool, command: str) -> dict[str, Any]:
-        """Return the arguments with which a tool runs a command."""
+    def _fill_in(self, tool: Tool, command: str | NewFile) -> dict[str, Any]:
+        """Return the arguments with which a tool runs a command or writes a file."""
         properties = tool.schema.get("properties") or {}
+        if isinstance(command, NewFile):
+            path_name, text_name = (
+                next(name for name in names if name in properties) for names in (_PATH_NAMES, _TEXT_NAMES)
+            )
+            return {path_name: command.path, text_name: command.text}
         name = next((name for name in _COMMAND_NAMES if name in properties), _COMMAND_NAMES[0])
         member = properties.get(name)
         is_list = isinstance(member, dict) and str(member.get("type")).lower() == "array"

@@ -260,18 +260,25 @@ def test_a_routing_key_above_a_word_of_a_prompt_presses_its_key(word: str, key: 
         sitting.expect(KeyPressed(key))
 
 
-def test_nothing_is_accepted_that_was_not_read_to_its_end() -> None:
+QUESTION = said("awaiting.clarification", "choices", question="May I go on?", accepted_response_kinds=["yes_no"])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "key", "dots"),
+    [(said("awaiting.confirmation"), "a", "0x01"), (QUESTION, "y", "0x3D")],
+    ids=["accept", "yes"],
+)
+def test_nothing_is_agreed_to_that_was_not_read_to_its_end(prompt: Announcement, key: str, dots: str) -> None:
     with desk(40, contracted=False) as sitting:
-        prompt = said("awaiting.confirmation")
         sitting.ask(prompt)
         sitting.display.wait_for_text(windows_of(prompt.text, 40, contracted=False)[0])
-        sitting.display.press("PassDots 0x01")
+        sitting.display.press(f"PassDots {dots}")
         sitting.display.wait_for_text(windows_of(PHRASES["braille.read_on"], 40, contracted=False)[0])
         sitting.display.press("Home")
-        see(sitting.display, "Confirm.")
+        see(sitting.display, prompt.text.split()[0])
         seek(sitting.display, "time.")
-        sitting.display.press("PassDots 0x01")
-        sitting.expect(KeyPressed("a"))
+        sitting.display.press(f"PassDots {dots}")
+        sitting.expect(KeyPressed(key))
 
 
 def test_keys_of_a_closed_prompt_press_nothing() -> None:

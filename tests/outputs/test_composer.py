@@ -7,6 +7,7 @@ from typing import Any
 from aaep.outputs.composer import EARLIER, LATER, Composer
 from aaep.outputs.intents import Accept, Intent, PrintLine, RunCommand, SendRequest
 from aaep.outputs.interpreter import MIN_READING_TIME, InputInterpreter
+from aaep.outputs.stdin import ARROW_DOWN, ARROW_UP
 from aaep.presentation.announce import Announcement
 from aaep.text.phrases import PHRASES
 from tests.presentation.test_announce import said
@@ -64,6 +65,28 @@ def test_what_was_left_is_kept_and_what_was_sent_can_be_fetched_back() -> None:
     assert sent(type_text(keys, f"p{EARLIER}{EARLIER}!\n")) == ["half way!"]
     assert sent(type_text(keys, f"p{EARLIER}{LATER}new\n")) == ["new"]
     assert printed(keys.press(["h"], 9.0))[:2] == ["1: half way", "2: second"]
+
+
+def test_arrows_fetch_back_what_was_sent_and_do_nothing_elsewhere() -> None:
+    keys = interpreter()
+    assert keys.press([ARROW_UP], 1.0) == keys.press([ARROW_UP, ARROW_DOWN], 1.0) == []
+    type_text(keys, "pfirst\n")
+    type_text(keys, "psecond\n")
+    keys.press(["p"], 2.0)
+    for arrow in (ARROW_UP, ARROW_UP, ARROW_DOWN, ARROW_UP):
+        keys.press([arrow], 3.0)
+    assert sent(type_text(keys, "!\n")) == ["first!"]
+    keys.press(["p"], 4.0)
+    assert sent(keys.press([*"a", ARROW_UP, *"b\n"], 5.0)) == ["ab"], "a pasted text is taken as it is"
+
+
+def test_an_arrow_takes_no_acceptance_back_and_gives_none() -> None:
+    keys = InputInterpreter()
+    asked = said("awaiting.confirmation")
+    keys.prompt_shown(asked, 1.0)
+    keys.press(["a"], 1.0 + 2 * MIN_READING_TIME)
+    assert keys.press([ARROW_UP], 2.0 + 2 * MIN_READING_TIME) == []
+    assert keys.press(["y"], 4.0 + 2 * MIN_READING_TIME) == [Accept(asked)]
 
 
 def test_keys_take_back_characters_and_lines() -> None:

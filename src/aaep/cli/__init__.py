@@ -27,7 +27,7 @@ SUMMARIES: Final = {
     "code": "Work with a coding agent by ear: hear what it does, and decide what it may.",
     "conformance": "Judge a producer, a subscriber or a recording by the rules.",
     "demo": "Listen to a scripted bank assistant at work.",
-    "doctor": "Say what works on this machine: transports, identity, journal, speech, braille, browser.",
+    "doctor": "Say what works on this machine: transports, identity, journal, speech, braille, browser, hooks.",
     "hooks": "Hear and answer a coding agent that runs at its own terminal, by its hooks.",
     "journal": "See or delete what an agent keeps of its sessions.",
     "listen": "Listen to the agents at each URL: whole sentences, one on each line, and keys to answer their prompts.",

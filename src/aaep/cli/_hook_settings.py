@@ -27,7 +27,7 @@ from ..adapters.hook_program import HOOK_TIMEOUT
 from ._command import CannotRun
 from ._json_text import JsonText
 
-__all__ = ["AGENT_HOOKS", "AgentHooks", "build_command", "check", "install", "remove"]
+__all__ = ["AGENT_HOOKS", "AgentHooks", "build_command", "check", "install", "is_installed", "remove"]
 
 _TELLING_SECONDS: Final = 10
 ASK_RULES: Final = ("Bash", "Edit", "Write", "NotebookEdit", "WebFetch")
@@ -41,8 +41,10 @@ class AgentHooks(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: str
     settings: str  # below the home folder
+    folder_variable: str = ""  # which names another folder in place of the first one of settings
     events: tuple[str, ...]
     timeout_unit: int = 1  # how many of them are a second
+    end_seconds: int = _TELLING_SECONDS  # of the hook for the end of the session, for which an agent may wait less
     has_ask_rules: bool = False
     own_file: bool = False  # nothing but our hooks is in it
     notice: str = ""  # what has to be known of it
@@ -55,12 +57,14 @@ class AgentHooks(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def path(self) -> Path:
         """The file of the settings for this user."""
-        return Path.home() / self.settings
+        folder = os.environ.get(self.folder_variable) if self.folder_variable else None
+        return Path(folder, *Path(self.settings).parts[1:]) if folder else Path.home() / self.settings
 
     def get_timeout(self, event: str) -> int:
         """Return how long the agent waits for a hook, in its own unit."""
         is_permission = event == hook_program.PERMISSION_EVENTS.get(self.agent)
-        return (HOOK_TIMEOUT if is_permission else _TELLING_SECONDS) * self.timeout_unit
+        telling_seconds = self.end_seconds if event == "SessionEnd" else _TELLING_SECONDS
+        return (HOOK_TIMEOUT if is_permission else telling_seconds) * self.timeout_unit
 
     def build_hook(self, event: str) -> dict[str, Any]:
         """Return the entry of a hook."""
@@ -76,6 +80,7 @@ AGENT_HOOKS: Final[Mapping[str, AgentHooks]] = {
         AgentHooks(
             agent="claude",
             settings=".claude/settings.json",
+            folder_variable="CLAUDE_CONFIG_DIR",
             events=(
                 *("SessionStart", "UserPromptSubmit", "MessageDisplay", "PreToolUse", "PermissionRequest"),
                 *("PostToolUse", "PostToolUseFailure", "Notification", "Stop", "StopFailure", "SessionEnd"),
@@ -99,6 +104,8 @@ AGENT_HOOKS: Final[Mapping[str, AgentHooks]] = {
         AgentHooks(
             agent="codex",
             settings=".codex/hooks.json",
+            folder_variable="CODEX_HOME",
+            end_seconds=3,  # of more it complains at each start
             events=("SessionStart", "UserPromptSubmit", "PermissionRequest", "PostToolUse", "Stop", "SessionEnd"),
             notice=(
                 "These hooks only tell. They cannot hold Codex back: it goes on when a hook fails. Answer at its "
@@ -325,6 +332,14 @@ def check(hooks: AgentHooks, path: Path) -> Iterator[str]:
         yield from _check_permissions(settings, path)
         yield from _check_other_settings()
     yield from _check_version(hooks)
+
+
+def is_installed(hooks: AgentHooks, path: Path) -> bool:
+    """Whether any of our hooks is in a file. Raises :exc:`ValueError` for one that is no JSON."""
+    if not path.exists():
+        return False
+    groups = _list_groups(JsonText(path.read_bytes().decode()).value)
+    return any(_is_own(hook, hooks.agent) for _, entries in groups for hook in _list_hooks(entries, hooks))
 
 
 def _check_hooks(hooks: AgentHooks, settings: Mapping[str, Any], path: Path) -> Iterator[str]:

@@ -21,6 +21,8 @@ from ..errors import AaepError
 from ..runtime.files import check_folder_safe, user_state_folder
 from ..version import __version__
 from ._command import AaepCommand, to_json_line, to_printable
+from ._hook_settings import AGENT_HOOKS, AgentHooks, is_installed
+from ._hook_settings import check as find_problems
 
 __all__ = ["Check", "main", "run_checks"]
 
@@ -51,7 +53,7 @@ class Check(msgspec.Struct, frozen=True):
 @click.command("doctor", cls=AaepCommand, example="aaep doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
 def main(as_json: bool) -> int:
-    """Say what works on this machine: transports, identity, journal, speech, braille, browser.
+    """Say what works on this machine: transports, identity, journal, speech, braille, browser, hooks.
 
     Exits with 0 if nothing is broken, and 1 if something is. What is only missing is named with the command that adds
     it.
@@ -78,15 +80,16 @@ def run_checks() -> Iterator[Check]:
         "Identity", "joserfc", "Needed for JWT and for signed manifests.", "pip install joserfc cryptography"
     )
     yield _check_journal()
-    for area, name, commands, package in (
-        ("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "speech-dispatcher"),
-        ("Speech", "espeak-ng", ("espeak-ng",), "espeak-ng"),
-        ("Braille", "BRLTTY", ("brltty",), "brltty"),
-        ("Braille", "liblouis", ("lou_translate",), "liblouis-bin"),
+    for area, name, commands, package, option in (
+        ("Speech", "speech-dispatcher", ("spd-say", "speech-dispatcher"), "speech-dispatcher", "--speak"),
+        ("Speech", "espeak-ng", ("espeak-ng",), "espeak-ng", "--speak"),
+        ("Braille", "BRLTTY", ("brltty",), "brltty", "--braille"),
+        ("Braille", "liblouis", ("lou_translate",), "liblouis-bin", "--braille"),
     ):
-        yield _check_program(area, name, commands, package, "Screen readers use it; aaep itself does not yet.")
+        yield _check_program(area, name, commands, package, f"Screen readers use it, and aaep listen {option}.")
     browsers = ("chromium", "chromium-browser", "google-chrome")
     yield _check_program("Browser", "Chromium", browsers, "chromium", "Only the tests of aaep use it.")
+    yield from map(_check_hooks, AGENT_HOOKS.values())
 
 
 def _check_transports() -> Iterator[Check]:
@@ -133,3 +136,21 @@ def _check_journal() -> Check:
         return Check("Journal", "state folder", BROKEN, text, "let this user write there.")
     existence = "It is there." if folder.exists() else "It is made when an agent first needs it."
     return Check("Journal", "state folder", READY, f"{folder}. {existence}")
+
+
+def _check_hooks(hooks: AgentHooks) -> Check:
+    """Look whether the hooks of a coding agent are installed, and if so whether they work."""
+    try:
+        has_hooks = is_installed(hooks, hooks.path)
+    except (ValueError, RecursionError, OSError):
+        has_hooks = True  # nobody knows, and what is wrong has to be said
+    if not has_hooks:
+        use = f"They are not installed. With them you hear what {hooks.name} does in its own window."
+        return Check("Hooks", hooks.agent, MISSING, use, f"aaep hooks {hooks.agent} install")
+    try:
+        problems = [*find_problems(hooks, hooks.path)]
+    except OSError as error:
+        problems = [f"{hooks.path} cannot be read: {error.strerror}."]
+    if problems:
+        return Check("Hooks", hooks.agent, BROKEN, " ".join(problems))
+    return Check("Hooks", hooks.agent, READY, "They are installed, and nothing keeps them from working.")

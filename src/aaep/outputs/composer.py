@@ -13,6 +13,7 @@ from typing import Final
 from ..text.phrases import ENGLISH, Phrases
 from ..text.sanitize import sanitize, truncate
 from .intents import Echo, Intent, PrintLine, SendRequest
+from .stdin import ARROW_DOWN, ARROW_UP
 
 __all__ = ["EARLIER", "LATER", "Composer"]
 
@@ -81,8 +82,10 @@ class Composer:
             return [Echo("\n"), PrintLine(self._phrases["compose-removed"])] if text else []
         if key in _ERASE:
             return self._erase(text)
-        if key in (EARLIER, LATER):
-            return self._recall(-1 if key == EARLIER else 1)
+        if key in (ARROW_UP, ARROW_DOWN) and is_pasted:
+            return []
+        if key in (EARLIER, LATER, ARROW_UP, ARROW_DOWN):
+            return self._recall(-1 if key in (EARLIER, ARROW_UP) else 1)
         key = " " if key == "\t" else key
         if not key.isprintable() or sum(map(len, self._lines)) >= MAX_LENGTH:
             return []

@@ -25,11 +25,24 @@ except ImportError:  # Windows
 else:
     HAS_SINGLE_KEYS = True
 
-__all__ = ["InputSource", "KeyDecoder", "KeyboardInput", "LineInput", "NoInput", "ThreadedLineInput", "detect_input"]
+__all__ = [
+    "ARROW_DOWN",
+    "ARROW_UP",
+    "InputSource",
+    "KeyDecoder",
+    "KeyboardInput",
+    "LineInput",
+    "NoInput",
+    "ThreadedLineInput",
+    "detect_input",
+]
 
 READ_SIZE: Final = 65_536  # bytes
 MAX_LINE_BYTES: Final = 1_048_576  # bytes
 MAX_DISCARDED_READS: Final = 64  # at once; the rest of an endless input is discarded as it arrives
+ARROW_UP: Final = "\x1b[A"
+ARROW_DOWN: Final = "\x1b[B"
+_ARROWS: Final = {"A": ARROW_UP, "B": ARROW_DOWN}
 ESCAPE_TIMEOUT: Final = 0.5  # seconds within which the rest of an escape sequence arrives
 
 
@@ -219,13 +232,14 @@ class KeyDecoder:
     Decodes the bytes of a terminal into keys.
 
     Arrows, function keys and keys with Alt arrive as escape sequences of several
-    bytes, some of which look like letters; these are left out as a whole.
+    bytes, some of which look like letters; all but the arrows up and down are left out as a whole.
     """
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._escape_state = ""  # the last decisive character of an incomplete escape sequence
         self._escape_time = float("-inf")
+        self._is_bare = False  # nothing but the letter of an arrow is missing
 
     def feed(self, data: bytes, now: float) -> list[str]:
         """Return the keys that some bytes stand for; an incomplete sequence waits for the next bytes."""
@@ -235,16 +249,22 @@ class KeyDecoder:
         text = self._decode(data)
         for char in text:
             if self._escape_state:
+                if self._is_bare and self._escape_state in "[O" and char in _ARROWS:
+                    keys.append(_ARROWS[char])
+                # With numbers or a second Escape it has a modifier, and after an Escape that was told it is no arrow.
+                self._is_bare = self._is_bare and self._escape_state == "\x1b" and char in "[O"
                 self._escape_state = self._next_escape_state(char)
             elif char == "\x1b":
                 self._escape_state = char
                 self._escape_time = now
+                self._is_bare = True
             else:
                 keys.append("\n" if char == "\r" else char)
         if self._escape_state:
             self._escape_time = now
         if text == self._escape_state == "\x1b":
             keys.append("\x1b")  # probably the key alone; a sequence that continues it is still left out
+            self._is_bare = False
         return keys
 
     def _next_escape_state(self, char: str) -> str:
@@ -252,6 +272,8 @@ class KeyDecoder:
             return char if char in "[O\x1b" else ""
         if self._escape_state == "O":
             return ""
+        if char == "[":  # F1 to F5 of the Linux console have two of them, and then one letter
+            return "O"
         return "" if "@" <= char <= "~" else self._escape_state
 
 
