@@ -53,6 +53,9 @@ class Gaps(Visitor):
     def visit_VariableReference(self, node: ast.VariableReference) -> None:
         self.names.add(node.id.name)
 
+    def visit_MessageReference(self, node: ast.MessageReference) -> None:
+        self.names.add(node.id.name)
+
     def visit_SelectExpression(self, node: ast.SelectExpression) -> None:
         assert isinstance(node.selector, ast.VariableReference)
         keys = {key.name if isinstance(key := variant.key, ast.Identifier) else key.value for variant in node.variants}

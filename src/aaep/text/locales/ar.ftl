@@ -938,9 +938,9 @@ form-numeric = رقم
 
 form-freetext = كلماتك
 
-help-speech = مفتاح المسافة لإيقاف النطق، p لإيقافه مؤقتا ومتابعته، النقطة للإسراع، الفاصلة للإبطاء.
+help-speech = مفتاح المسافة لإيقاف النطق، p لإيقافه مؤقتا ومتابعته، k للتخطي إلى اللحظة الحالية، النقطة للإسراع، الفاصلة للإبطاء.
 
-help-speech-lines = بالأمر { command-silence } يتوقف النطق، بالأمر { command-pause } يتوقف مؤقتا ثم يستمر. وهناك أيضا { command-faster } و { command-slower }.
+help-speech-lines = بالأمر { command-silence } يتوقف النطق، بالأمر { command-pause } يتوقف مؤقتا ثم يستمر، بالأمر { command-skip } يتخطى إلى اللحظة الحالية. وهناك أيضا { command-faster } و { command-slower }.
 
 line-too_soon = وصل هذا قبل الأوان فلا يحتسب. يلزم أولا سماع الطلب إلى آخره.
 
@@ -1166,7 +1166,6 @@ braille-choice = المفتاح Enter يرسل { $choice }
 
 hooks-started = { $agent }: العمل جار.
 
-hooks-run = تشغيل { $command }.
 
 hooks-write = كتابة { $file }، { $size }: { $text }.
 
@@ -1174,15 +1173,10 @@ hooks-edit = في { $file }: وضع { $new } مكان { $old }.
 
 hooks-edit-all = في { $file }: وضع { $new } مكان كل { $old }.
 
-hooks-reading = قراءة { $file }.
 
-hooks-searching = البحث عن { $text }.
 
-hooks-effect-run = يتم التشغيل بكل صلاحياتك.
 
-hooks-effect-change = تتم كتابة الملف.
 
-hooks-effect-other = ما يغيره هذا غير معروف. يجب اعتباره نهائيا.
 
 hooks-terminal = تلزم الإجابة في طرفية الوكيل. { $text }
 

@@ -850,9 +850,9 @@ form-numeric = eine Zahl
 
 form-freetext = eigene Worte
 
-help-speech = Die Leertaste stoppt die Sprachausgabe, p hält sie an und setzt sie fort, der Punkt macht sie schneller, das Komma langsamer.
+help-speech = Die Leertaste stoppt die Sprachausgabe, p hält sie an und setzt sie fort, k springt zum aktuellen Stand, der Punkt macht sie schneller, das Komma langsamer.
 
-help-speech-lines = Mit { command-silence } stoppt die Sprachausgabe, mit { command-pause } pausiert sie und geht weiter. Es gibt auch { command-faster } und { command-slower }.
+help-speech-lines = Mit { command-silence } stoppt die Sprachausgabe, mit { command-pause } pausiert sie und geht weiter, mit { command-skip } springt sie zum aktuellen Stand. Es gibt auch { command-faster } und { command-slower }.
 
 line-too_soon = Das kam zu früh und zählt nicht. Hören Sie zuerst die Anfrage bis zum Ende.
 
@@ -1074,7 +1074,6 @@ braille-choice = Die Eingabetaste sendet { $choice }
 
 hooks-started = { $agent } ist bei der Arbeit.
 
-hooks-run = Ausführen: { $command }.
 
 hooks-write = { $file } schreiben, { $size }: { $text }.
 
@@ -1082,15 +1081,10 @@ hooks-edit = In { $file } ersetzen: { $old } durch { $new }.
 
 hooks-edit-all = In { $file } überall ersetzen: { $old } durch { $new }.
 
-hooks-reading = Lesen von { $file }.
 
-hooks-searching = Suche nach { $text }.
 
-hooks-effect-run = Es läuft mit allen Ihren Rechten.
 
-hooks-effect-change = Die Datei wird geschrieben.
 
-hooks-effect-other = Was das ändert, ist nicht bekannt. Betrachten Sie es als endgültig.
 
 hooks-terminal = Antworten Sie in seinem Terminal. { $text }
 

@@ -850,9 +850,9 @@ form-numeric = un número
 
 form-freetext = sus propias palabras
 
-help-speech = Espacio detiene la voz, p la pone en pausa y la reanuda, el punto va más rápido, la coma más despacio.
+help-speech = Espacio detiene la voz, p la pone en pausa y la reanuda, k salta al momento actual, el punto va más rápido, la coma más despacio.
 
-help-speech-lines = Con { command-silence } la voz se detiene, con { command-pause } hace una pausa y continúa. También hay { command-faster } y { command-slower }.
+help-speech-lines = Con { command-silence } la voz se detiene, con { command-pause } hace una pausa y continúa, con { command-skip } salta al momento actual. También hay { command-faster } y { command-slower }.
 
 line-too_soon = Eso llegó demasiado pronto y no cuenta. Escuche antes la petición hasta el final.
 
@@ -1074,7 +1074,6 @@ braille-choice = Intro envía { $choice }
 
 hooks-started = { $agent } está trabajando.
 
-hooks-run = Ejecutar { $command }.
 
 hooks-write = Escribir { $file }, { $size }: { $text }.
 
@@ -1082,15 +1081,10 @@ hooks-edit = En { $file }, sustituir { $old } por { $new }.
 
 hooks-edit-all = En { $file }, sustituir cada { $old } por { $new }.
 
-hooks-reading = Lectura de { $file }.
 
-hooks-searching = Búsqueda de { $text }.
 
-hooks-effect-run = Se ejecuta con todos los permisos que tiene usted.
 
-hooks-effect-change = Se escribe el archivo.
 
-hooks-effect-other = No se sabe qué cambia esto. Considérelo definitivo.
 
 hooks-terminal = Responda en el terminal del agente. { $text }
 

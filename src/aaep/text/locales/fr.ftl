@@ -850,9 +850,9 @@ form-numeric = un nombre
 
 form-freetext = vos propres mots
 
-help-speech = Espace arrête la parole, p la met en pause et la reprend, le point va plus vite, la virgule plus lentement.
+help-speech = Espace arrête la parole, p la met en pause et la reprend, k saute à l'instant présent, le point va plus vite, la virgule plus lentement.
 
-help-speech-lines = Avec { command-silence } la parole s'arrête, avec { command-pause } elle se met en pause et reprend. Il y a aussi { command-faster } et { command-slower }.
+help-speech-lines = Avec { command-silence } la parole s'arrête, avec { command-pause } elle se met en pause et reprend, avec { command-skip } elle saute à l'instant présent. Il y a aussi { command-faster } et { command-slower }.
 
 line-too_soon = C'est arrivé trop tôt et ne compte pas. Écoutez d'abord la demande jusqu'au bout.
 
@@ -1074,7 +1074,6 @@ braille-choice = Entrée envoie { $choice }
 
 hooks-started = { $agent } est au travail.
 
-hooks-run = Exécuter { $command }.
 
 hooks-write = Écrire { $file }, { $size } : { $text }.
 
@@ -1082,15 +1081,10 @@ hooks-edit = Dans { $file }, remplacer { $old } par { $new }.
 
 hooks-edit-all = Dans { $file }, remplacer partout { $old } par { $new }.
 
-hooks-reading = Lecture de { $file }.
 
-hooks-searching = Recherche de { $text }.
 
-hooks-effect-run = Cela s'exécute avec tous vos droits.
 
-hooks-effect-change = Le fichier est écrit.
 
-hooks-effect-other = On ne sait pas ce que cela change. Considérez-le comme définitif.
 
 hooks-terminal = Répondez dans son terminal. { $text }
 

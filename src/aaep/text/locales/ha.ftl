@@ -850,9 +850,9 @@ form-numeric = lamba
 
 form-freetext = kalmomin kai
 
-help-speech = Maɓallin sarari don tsai da magana, p don dakatar da ita da ci gaba, aya don ƙara sauri, waƙafi don rage sauri.
+help-speech = Maɓallin sarari don tsai da magana, p don dakatar da ita da ci gaba, k don tsallakewa zuwa yanzu, aya don ƙara sauri, waƙafi don rage sauri.
 
-help-speech-lines = Da { command-silence } magana tana tsayawa, da { command-pause } tana dakatawa ta ci gaba. Akwai kuma { command-faster } da { command-slower }.
+help-speech-lines = Da { command-silence } magana tana tsayawa, da { command-pause } tana dakatawa ta ci gaba, da { command-skip } ana tsallakewa zuwa yanzu. Akwai kuma { command-faster } da { command-slower }.
 
 line-too_soon = Wannan ya zo da wuri, ba a lissafa shi ba. Sai an ji buƙatar har ƙarshe tukuna.
 
@@ -1074,7 +1074,6 @@ braille-choice = Enter zai aika { $choice }
 
 hooks-started = { $agent }: ana aiki.
 
-hooks-run = A gudanar da { $command }.
 
 hooks-write = A rubuta { $file }, { $size }: { $text }.
 
@@ -1082,15 +1081,10 @@ hooks-edit = A cikin { $file }, a maye gurbin { $old } da { $new }.
 
 hooks-edit-all = A cikin { $file }, a maye gurbin kowane { $old } da { $new }.
 
-hooks-reading = Ana karanta { $file }.
 
-hooks-searching = Ana bincike don samun { $text }.
 
-hooks-effect-run = Zai gudana da dukkan haƙƙoƙin wannan mai amfani.
 
-hooks-effect-change = Za a rubuta fayil ɗin.
 
-hooks-effect-other = Ba a san abin da wannan zai sauya ba. A ɗauka ba za a iya mayarwa ba.
 
 hooks-terminal = A amsa a tashar umarni ta wakili. { $text }
 

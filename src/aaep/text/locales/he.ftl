@@ -872,9 +872,9 @@ form-numeric = מספר
 
 form-freetext = מילים שלך
 
-help-speech = רווח עוצר את הדיבור, p משהה אותו וממשיך, נקודה מאיצה, פסיק מאט.
+help-speech = רווח עוצר את הדיבור, p משהה אותו וממשיך, k מדלג לרגע הנוכחי, נקודה מאיצה, פסיק מאט.
 
-help-speech-lines = עם { command-silence } הדיבור נעצר, עם { command-pause } הוא מושהה וממשיך. יש גם { command-faster } וגם { command-slower }.
+help-speech-lines = עם { command-silence } הדיבור נעצר, עם { command-pause } הוא מושהה וממשיך, עם { command-skip } מדלגים לרגע הנוכחי. יש גם { command-faster } וגם { command-slower }.
 
 line-too_soon = זה הגיע מוקדם מדי ולא נחשב. קודם יש לשמוע את הבקשה עד הסוף.
 
@@ -1097,7 +1097,6 @@ braille-choice = המקש Enter שולח { $choice }
 
 hooks-started = { $agent }: בעבודה.
 
-hooks-run = להריץ { $command }.
 
 hooks-write = לכתוב את { $file }, { $size }: { $text }.
 
@@ -1105,15 +1104,10 @@ hooks-edit = בקובץ { $file }, במקום { $old } לכתוב { $new }.
 
 hooks-edit-all = בקובץ { $file }, במקום כל { $old } לכתוב { $new }.
 
-hooks-reading = קריאת { $file }.
 
-hooks-searching = חיפוש { $text }.
 
-hooks-effect-run = זה ירוץ עם כל ההרשאות שלך.
 
-hooks-effect-change = הקובץ ייכתב.
 
-hooks-effect-other = לא ידוע מה זה משנה. יש להתייחס לזה כסופי.
 
 hooks-terminal = יש לענות במסוף של הסוכן. { $text }
 

@@ -850,9 +850,9 @@ form-numeric = कोई संख्या
 
 form-freetext = आपके अपने शब्द
 
-help-speech = स्पेस से वाचन बंद, p से वाचन रुकता और फिर चलता है, फ़ुल स्टॉप से तेज़, कॉमा से धीमा।
+help-speech = स्पेस से वाचन बंद, p से वाचन रुकता और फिर चलता है, k से बीच का छोड़कर अभी पर, फ़ुल स्टॉप से तेज़, कॉमा से धीमा।
 
-help-speech-lines = { command-silence } से वाचन बंद होता है, { command-pause } से रुकता और फिर चलता है। { command-faster } और { command-slower } भी हैं।
+help-speech-lines = { command-silence } से वाचन बंद होता है, { command-pause } से रुकता और फिर चलता है, { command-skip } से बीच का छोड़कर अभी पर आता है। { command-faster } और { command-slower } भी हैं।
 
 line-too_soon = वह बहुत जल्दी आया और नहीं गिना जाएगा। पहले अनुरोध अंत तक सुनें।
 
@@ -1074,7 +1074,6 @@ braille-choice = Enter से { $choice } भेजा जाएगा
 
 hooks-started = { $agent } का काम जारी है।
 
-hooks-run = चलाना: { $command }।
 
 hooks-write = { $file } लिखना, { $size }: { $text }।
 
@@ -1082,15 +1081,10 @@ hooks-edit = { $file } में, { $old } की जगह { $new } लिख�
 
 hooks-edit-all = { $file } में, हर { $old } की जगह { $new } लिखना।
 
-hooks-reading = { $file } पढ़ने का काम।
 
-hooks-searching = { $text } खोजने का काम।
 
-hooks-effect-run = यह आपके सभी अधिकारों के साथ चलेगा।
 
-hooks-effect-change = फ़ाइल लिखी जाएगी।
 
-hooks-effect-other = इससे क्या बदलेगा, यह पता नहीं है। इसे अंतिम मानें।
 
 hooks-terminal = एजेंट के टर्मिनल में जवाब दें। { $text }
 

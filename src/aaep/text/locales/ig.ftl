@@ -786,9 +786,9 @@ form-numeric = otu nọmba
 
 form-freetext = okwu nke gị
 
-help-speech = Oghere ịkwụsị ịkwu okwu, p ịkwụsịtụ ya na ịga n'ihu, kpọm ime ya ngwa ngwa karịa, rikom ibelata ọsọ ya.
+help-speech = Oghere ịkwụsị ịkwu okwu, p ịkwụsịtụ ya na ịga n'ihu, k iji wụpụ ruo ugbu a, kpọm ime ya ngwa ngwa karịa, rikom ibelata ọsọ ya.
 
-help-speech-lines = Jiri { command-silence } kwụsị ịkwu okwu, jiri { command-pause } kwụsịtụ ya ma gaa n'ihu. E nwekwara { command-faster } na { command-slower }.
+help-speech-lines = Jiri { command-silence } kwụsị ịkwu okwu, jiri { command-pause } kwụsịtụ ya ma gaa n'ihu, jiri { command-skip } wụpụ ruo ugbu a. E nwekwara { command-faster } na { command-slower }.
 
 line-too_soon = Nke ahụ batara ngwa ngwa, ọ gụghị ọnụ. Buru ụzọ nụrụ arịrịọ ahụ ruo ọgwụgwụ.
 
@@ -1006,7 +1006,6 @@ braille-choice = Enter na-ezipụ { $choice }
 
 hooks-started = { $agent } na-arụ ọrụ.
 
-hooks-run = Mezuo iwu { $command }.
 
 hooks-write = Dee { $file }, { $size }: { $text }.
 
@@ -1014,15 +1013,10 @@ hooks-edit = N'ime { $file }, jiri { $new } dochie { $old }.
 
 hooks-edit-all = N'ime { $file }, jiri { $new } dochie { $old } niile.
 
-hooks-reading = Ọ na-agụ { $file }.
 
-hooks-searching = Ọ na-achọ { $text }.
 
-hooks-effect-run = Ọ ga-eji ikike gị niile rụọ ọrụ.
 
-hooks-effect-change = A ga-ede faịlụ ahụ.
 
-hooks-effect-other = Amaghị ihe nke a ga-agbanwe. Were ya ka ihe a na-agaghị agbanweli azụ.
 
 hooks-terminal = Zaa na tẹminal onye nnọchi. { $text }
 

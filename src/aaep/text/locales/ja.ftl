@@ -795,9 +795,9 @@ form-numeric = 数字
 
 form-freetext = 自分の言葉
 
-help-speech = スペースキーは音声を止め、p は一時停止と再開、ピリオドは速く、カンマは遅くします。
+help-speech = スペースキーは音声を止め、p は一時停止と再開、k は最新までスキップ、ピリオドは速く、カンマは遅くします。
 
-help-speech-lines = { command-silence } で音声が止まり、{ command-pause } で一時停止と再開をします。{ command-faster } と { command-slower } もあります。
+help-speech-lines = { command-silence } で音声が止まり、{ command-pause } で一時停止と再開をします。{ command-skip } で最新までスキップします。{ command-faster } と { command-slower } もあります。
 
 line-too_soon = 入力が早すぎたため無効です。先にリクエストを最後まで聞いてください。
 
@@ -1015,7 +1015,6 @@ braille-choice = エンターキーで { $choice } を送信
 
 hooks-started = { $agent } が作業しています。
 
-hooks-run = { $command } を実行します。
 
 hooks-write = { $file } に{ $size }を書き込みます：{ $text }。
 
@@ -1023,15 +1022,10 @@ hooks-edit = { $file } で { $old } を { $new } に置き換えます。
 
 hooks-edit-all = { $file } で、すべての { $old } を { $new } に置き換えます。
 
-hooks-reading = { $file } を読んでいます。
 
-hooks-searching = { $text } を検索しています。
 
-hooks-effect-run = あなたのすべての権限で実行されます。
 
-hooks-effect-change = ファイルに書き込まれます。
 
-hooks-effect-other = これで何が変わるのかは分かりません。取り消せないものと考えてください。
 
 hooks-terminal = エージェントのターミナルで回答してください。{ $text }
 

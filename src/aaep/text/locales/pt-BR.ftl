@@ -850,9 +850,9 @@ form-numeric = um número
 
 form-freetext = suas próprias palavras
 
-help-speech = Espaço para a fala, p faz uma pausa e retoma, o ponto deixa mais rápido, a vírgula mais devagar.
+help-speech = Espaço para a fala, p faz uma pausa e retoma, k pula para o momento atual, o ponto deixa mais rápido, a vírgula mais devagar.
 
-help-speech-lines = Com { command-silence } a fala para, com { command-pause } ela faz uma pausa e continua. Há também { command-faster } e { command-slower }.
+help-speech-lines = Com { command-silence } a fala para, com { command-pause } ela faz uma pausa e continua, com { command-skip } ela pula para o momento atual. Há também { command-faster } e { command-slower }.
 
 line-too_soon = Isso chegou cedo demais e não conta. Ouça primeiro a solicitação até o fim.
 
@@ -1074,7 +1074,6 @@ braille-choice = Enter envia { $choice }
 
 hooks-started = { $agent } está trabalhando.
 
-hooks-run = Executar { $command }.
 
 hooks-write = Gravar { $file }, { $size }: { $text }.
 
@@ -1082,15 +1081,10 @@ hooks-edit = Em { $file }, trocar { $old } por { $new }.
 
 hooks-edit-all = Em { $file }, trocar cada { $old } por { $new }.
 
-hooks-reading = Leitura de { $file }.
 
-hooks-searching = Busca por { $text }.
 
-hooks-effect-run = Isso é executado com todas as suas permissões.
 
-hooks-effect-change = O arquivo é gravado.
 
-hooks-effect-other = Não se sabe o que isto muda. Considere definitivo.
 
 hooks-terminal = Responda no terminal do agente. { $text }
 

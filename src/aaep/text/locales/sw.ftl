@@ -850,9 +850,9 @@ form-numeric = nambari
 
 form-freetext = maneno yako mwenyewe
 
-help-speech = Nafasi kusimamisha usemaji, p kuusitisha na kuuendeleza, nukta kuongeza kasi, mkato kupunguza kasi.
+help-speech = Nafasi kusimamisha usemaji, p kuusitisha na kuuendeleza, k kuruka hadi sasa, nukta kuongeza kasi, mkato kupunguza kasi.
 
-help-speech-lines = Kwa { command-silence } usemaji unasimama, kwa { command-pause } unasitishwa na kuendelea. Kuna pia { command-faster } na { command-slower }.
+help-speech-lines = Kwa { command-silence } usemaji unasimama, kwa { command-pause } unasitishwa na kuendelea, kwa { command-skip } unaruka hadi sasa. Kuna pia { command-faster } na { command-slower }.
 
 line-too_soon = Hilo limekuja mapema mno na halihesabiwi. Kwanza sikiliza ombi hadi mwisho.
 
@@ -1074,7 +1074,6 @@ braille-choice = Enter inatuma { $choice }
 
 hooks-started = { $agent } anafanya kazi.
 
-hooks-run = Tekeleza { $command }.
 
 hooks-write = Andika { $file }, { $size }: { $text }.
 
@@ -1082,15 +1081,10 @@ hooks-edit = Ndani ya { $file }, badilisha { $old } kuwa { $new }.
 
 hooks-edit-all = Ndani ya { $file }, badilisha kila { $old } kuwa { $new }.
 
-hooks-reading = Anasoma { $file }.
 
-hooks-searching = Anatafuta { $text }.
 
-hooks-effect-run = Itatekelezwa ikiwa na haki zako zote.
 
-hooks-effect-change = Faili itaandikwa.
 
-hooks-effect-other = Haijulikani hili linabadilisha nini. Lichukulie kuwa la mwisho.
 
 hooks-terminal = Jibu kwenye terminali yake. { $text }
 

@@ -786,9 +786,9 @@ form-numeric = nọ́ńbà kan
 
 form-freetext = ọ̀rọ̀ ara rẹ
 
-help-speech = Àlàfo láti dá ọ̀rọ̀ sísọ dúró, p láti sinmi àti láti tẹ̀síwájú, àmì ìdánudúró láti yára sí i, kọ́mà láti rọra sí i.
+help-speech = Àlàfo láti dá ọ̀rọ̀ sísọ dúró, p láti sinmi àti láti tẹ̀síwájú, k láti fò dé ìsinsìnyí, àmì ìdánudúró láti yára sí i, kọ́mà láti rọra sí i.
 
-help-speech-lines = Pẹ̀lú { command-silence } ọ̀rọ̀ sísọ máa dópin, pẹ̀lú { command-pause } ó máa sinmi, á sì tún tẹ̀síwájú. { command-faster } àti { command-slower } náà wà.
+help-speech-lines = Pẹ̀lú { command-silence } ọ̀rọ̀ sísọ máa dópin, pẹ̀lú { command-pause } ó máa sinmi, á sì tún tẹ̀síwájú, pẹ̀lú { command-skip } ó máa fò dé ìsinsìnyí. { command-faster } àti { command-slower } náà wà.
 
 line-too_soon = Ìyẹn yá jù, kò sì kà. Kọ́kọ́ gbọ́ ìtọrọ náà dé òpin.
 
@@ -1006,7 +1006,6 @@ braille-choice = Enter yóò fi { $choice } ránṣẹ́
 
 hooks-started = { $agent } ń ṣiṣẹ́.
 
-hooks-run = Mú { $command } ṣiṣẹ́.
 
 hooks-write = Kọ ọ̀rọ̀ sínú { $file }, { $size }: { $text }.
 
@@ -1014,15 +1013,10 @@ hooks-edit = Nínú { $file }, fi { $new } rọ́pò { $old }.
 
 hooks-edit-all = Nínú { $file }, fi { $new } rọ́pò gbogbo { $old }.
 
-hooks-reading = Ó ń ka { $file }.
 
-hooks-searching = Ó ń wá { $text }.
 
-hooks-effect-run = Yóò ṣiṣẹ́ pẹ̀lú gbogbo ẹ̀tọ́ tí o ní.
 
-hooks-effect-change = A óò kọ ọ̀rọ̀ sínú fáìlì náà.
 
-hooks-effect-other = A kò mọ ohun tí èyí máa yí padà. Kà á sí ohun tí a kò lè yí padà.
 
 hooks-terminal = Dáhùn lórí tẹ́mínà aṣojú. { $text }
 

@@ -795,9 +795,9 @@ form-numeric = 一个数字
 
 form-freetext = 自己的话
 
-help-speech = 空格键停止语音，p 暂停和继续，句号键加快，逗号键放慢。
+help-speech = 空格键停止语音，p 暂停和继续，k 跳到最新内容，句号键加快，逗号键放慢。
 
-help-speech-lines = 用 { command-silence } 停止语音，用 { command-pause } 暂停和继续。还有 { command-faster } 和 { command-slower }。
+help-speech-lines = 用 { command-silence } 停止语音，用 { command-pause } 暂停和继续，用 { command-skip } 跳到最新内容。还有 { command-faster } 和 { command-slower }。
 
 line-too_soon = 输入得太早，不算数。先把请求听完。
 
@@ -1015,7 +1015,6 @@ braille-choice = 回车键发送 { $choice }
 
 hooks-started = { $agent } 正在工作。
 
-hooks-run = 运行 { $command }。
 
 hooks-write = 写入 { $file }，{ $size }：{ $text }。
 
@@ -1023,15 +1022,10 @@ hooks-edit = 在 { $file } 中把 { $old } 换成 { $new }。
 
 hooks-edit-all = 在 { $file } 中把每一处 { $old } 都换成 { $new }。
 
-hooks-reading = 正在读取 { $file }。
 
-hooks-searching = 正在搜索 { $text }。
 
-hooks-effect-run = 它以您的全部权限运行。
 
-hooks-effect-change = 文件会被写入。
 
-hooks-effect-other = 不知道这会改变什么。应视为无法撤销。
 
 hooks-terminal = 请在它的终端上回答。{ $text }
 
