@@ -240,6 +240,15 @@ def test_words_of_many_scripts_are_said_again_whole(before: str, after: str, sai
     assert stage.texts[-1] == said_again
 
 
+def test_a_number_that_was_taken_for_the_end_of_a_sentence_is_said_again() -> None:
+    stage = Stage()
+    stage.write("It costs 3.", "sentence")
+    stage.write("5 dollars. ", "sentence")
+    stage.write("There are 3.", "sentence")
+    stage.write(" One is new. ", "sentence")
+    assert stage.texts == ["It costs 3", "3.5 dollars", "There are 3", "One is new"]
+
+
 def test_code_is_not_said_again() -> None:
     stage = Stage()
     stage.write("```pyth", "none")

@@ -22,7 +22,7 @@ from ..text.imitation import imitates_any
 from ..text.markdown import Passage, PassageReader
 from ..text.phrases import Phrases
 from ..text.sentences import find_boundary
-from ..text.words import find_last_run, find_word_end, find_word_start, may_word_go_on
+from ..text.words import ends_in_number, find_last_run, find_word_end, find_word_start, may_word_go_on
 from .announce import SPEAKABLE_BOUNDARIES, Announcement, announce
 from .preferences import DEFAULT_PREFERENCES, Preferences, find_agent_name
 
@@ -69,7 +69,8 @@ class _OutputText:
 
     def append(self, event: OutputStreaming) -> None:
         """Add a chunk, and before it the beginning of its first word if only that was announced."""
-        is_over = event.complete or get_member(event, "coalesce_hint") in _WORD_BOUNDARIES
+        is_at_boundary = get_member(event, "coalesce_hint") in _WORD_BOUNDARIES and not ends_in_number(event.chunk)
+        is_over = event.complete or is_at_boundary
         if not self.is_word_over and event.chunk and not self.is_waiting and not self.reader.ends_in_code:
             self.begun = self.last_run
         self.event = event

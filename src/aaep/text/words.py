@@ -12,7 +12,7 @@ from typing import Final
 
 import regex
 
-__all__ = ["find_last_run", "find_word_end", "find_word_start", "may_word_go_on"]
+__all__ = ["ends_in_number", "find_last_run", "find_word_end", "find_word_start", "may_word_go_on"]
 
 _MAX_RUN_LENGTH: Final = 200  # characters that are looked back; a longer run is no word that anybody hears as one
 _BOUNDARY: Final = regex.compile(r"(?w)\b", regex.V1)
@@ -24,11 +24,17 @@ _OPEN_END: Final = regex.compile(
     r"(?:[\p{L}\p{M}\p{N}\p{Pc}\p{Extended_Pictographic}\p{Emoji_Modifier}\u200c\u200d]|[\p{L}\p{M}]['’]|\p{N}[.,])\Z",
     regex.V1,
 )
+_NUMBER_END: Final = regex.compile(r"\p{N}[.,]\Z", regex.V1)
 
 
 def may_word_go_on(text: str) -> bool:
     """Whether a text ends within a word, or with one that more letters may belong to."""
     return _OPEN_END.search(text[-2:]) is not None
+
+
+def ends_in_number(text: str) -> bool:
+    """Whether a text ends with a digit and a mark that may be followed by more digits: "It costs 3."."""
+    return _NUMBER_END.search(text[-2:]) is not None
 
 
 def find_last_run(text: str) -> str:
