@@ -25,9 +25,8 @@ from bench._talk import (
     Agent,
     Reader,
     count_changes,
-    find_answer_words,
+    find_history_words,
     find_words,
-    is_of_answer,
     split_tokens,
     write_answer,
 )
@@ -112,9 +111,8 @@ class RealListening:
 
     def find_history_changes(self) -> tuple[int, int, dict[int, int]]:
         """Return how many words the history has lost, how many it has twice, and which it has."""
-        history = [announcement for announcement in self._reader.queue.history if is_of_answer(announcement)]
-        found = [word for announcement in history for word in find_answer_words(announcement)]
-        return count_changes(find_words("".join(self._written)), found)
+        found = find_history_words(self._reader.queue.history)
+        return count_changes(find_words("".join(self._written)), found.words)
 
     def _run_once(self) -> None:
         now = time.monotonic()
@@ -180,10 +178,10 @@ class RealListening:
             self.outcomes.append(self._measure(agent.accept(number, 0.0)))
 
     def _write(self, agent: Agent, tokens: list[str]) -> None:
-        """Write for a while, up to the end of a word."""
+        """Write for a while, also up to the middle of a word."""
         ends_at = time.monotonic() + TALK_SECONDS / 2
         rate = self._random.randint(MIN_RATE, MAX_RATE)
-        while time.monotonic() < ends_at or not tokens[-1][0].isspace():
+        while time.monotonic() < ends_at:
             token = tokens.pop()
             self._written.append(token)
             self._inbox.put(partial(self._receive, agent.write(token, 0.0)))

@@ -21,7 +21,8 @@ from typing import Final
 
 import msgspec
 
-from aaep.presentation.announce import Announcement
+from aaep.presentation.announce import Announcement, announce_line
+from aaep.presentation.flow import FellBehind, Flow
 from aaep.presentation.queue import Speak, SpeechAction, Stop
 from aaep.protocol.events import (
     AwaitingConfirmation,
@@ -33,6 +34,7 @@ from aaep.protocol.events import (
     ToolCompleted,
     ToolInvoked,
 )
+from aaep.text.phrases import ENGLISH
 from bench._talk import (
     BACKUP,
     GUIDE,
@@ -40,6 +42,7 @@ from bench._talk import (
     Reader,
     count_changes,
     find_answer_words,
+    find_history_words,
     find_words,
     is_of_answer,
     locate_words,
@@ -56,6 +59,9 @@ TOOL_SECONDS: Final = 2.0
 ANSWER_SECONDS: Final = 2.0  # that the person takes after having heard a question
 QUESTION_SECONDS: Final = 40.0  # from one question to the next
 FIRST_QUESTION_SECONDS: Final = 5.0  # from the beginning to the first one
+OWN_QUESTION_SECONDS: Final = 25.0  # from the beginning to the first one of the agent that writes
+KEY_SECONDS: Final = 1.0  # that the person takes to skip what waits after having heard that speech is behind
+SKIP_SECONDS: Final = 20.0  # from one time to the next
 
 
 class Timeline:
@@ -100,6 +106,7 @@ class Heard(msgspec.Struct):
     whole_share: float
     repeated: int
     lost: int
+    halved: int  # words of which only a part was spoken
     interruptions: int
     per_minute: float
     minutes: float  # until everything was heard
@@ -107,6 +114,8 @@ class Heard(msgspec.Struct):
     history_repeated: int | None = None
     cuts_without_cause: int = 0  # that nothing critical made
     cuts_without_return: int = 0  # after which it was not offered again
+    begun: int = 0  # words that were begun before a question, and said whole after it
+    questions_within_words: int = 0
 
     @property
     def median_wait(self) -> float:
@@ -149,6 +158,10 @@ class Listener(ABC):
     def find_history_changes(self) -> tuple[int | None, int | None]:
         """Return how many words the history has lost, and how many it has twice."""
         return None, None
+
+    def count_begun(self) -> int:
+        """Return how many words were begun before a question, and said whole after it."""
+        return 0
 
     def begin(self, utterance: Utterance) -> None:
         """Speak an utterance."""
@@ -203,30 +216,28 @@ class OurListener(Listener):
 
     def find_history_changes(self) -> tuple[int | None, int | None]:
         """Return how many words the history has lost, and how many it has twice."""
-        lost, repeated, _ = count_changes(find_words(self.answer), self._find_history_words()[0])
+        found = find_history_words(self.reader.queue.history)
+        lost, repeated, _ = count_changes(find_words(self.answer), found.words)
         return lost, repeated
+
+    def count_begun(self) -> int:
+        """Return how many words were begun before a question, and said whole after it."""
+        return find_history_words(self.reader.queue.history).begun
 
     def resolve_words(self) -> None:
         """Find which words of the answer each utterance spoke."""
-        words, starts = self._find_history_words()
-        indexes = count_changes(find_words(self.answer), words)[2]
+        found = find_history_words(self.reader.queue.history)
+        indexes = count_changes(find_words(self.answer), found.words)[2]
+        places = {_identify(announcement): (start, is_begun) for announcement, start, is_begun in found.starts}
         for utterance in self.utterances:
             announcement = utterance.announcement
             if announcement is None or not is_of_answer(announcement):
                 continue
-            start = starts[_identify(announcement)]
-            numbers = range(start, start + len(find_answer_words(announcement)))
-            utterance.words = [(indexes[number], True) for number in numbers if number in indexes]
-
-    def _find_history_words(self) -> tuple[list[str], dict[tuple[str, int], int]]:
-        """Return the words of the answer that the history has, and where those of each announcement begin."""
-        words: list[str] = []
-        starts: dict[tuple[str, int], int] = {}
-        for announcement in self.reader.queue.history:
-            if is_of_answer(announcement):
-                starts[_identify(announcement)] = len(words)
-                words += find_answer_words(announcement)
-        return words, starts
+            start, is_begun = places[_identify(announcement)]
+            end = start + len(find_answer_words(announcement)) - is_begun
+            utterance.words = [(indexes[number], True) for number in range(start, end) if number in indexes]
+            if is_begun and end in indexes:
+                utterance.words.append((indexes[end], False))
 
     def _perform(self, actions: list[SpeechAction]) -> None:
         for action in actions:
@@ -256,6 +267,36 @@ class OurListener(Listener):
             announcement=announcement,
         )
         self.begin(self._current)
+
+
+class SkippingListener(OurListener):
+    """Listens like :class:`OurListener` with flow by ear: who is told to be behind skips to now, again and again."""
+
+    def __init__(self, timeline: Timeline, words_per_minute: int, answer: str) -> None:
+        super().__init__(timeline, words_per_minute, answer)
+        self._flow = Flow(words_per_minute)
+
+    def _perform(self, actions: list[SpeechAction]) -> None:
+        super()._perform(actions)
+        now = self.timeline.now
+        change = self._flow.update(self.reader.queue.measure_backlog(), now)
+        if isinstance(change, FellBehind):
+            line = ENGLISH.format("behind-key", duration=ENGLISH.format_time_left(change.seconds))
+            super()._perform(self.reader.queue.say_behind(announce_line(line), now))
+            super()._perform(self.reader.renegotiate(self._flow.choose_terms(), now))
+            self._skip_later(len(find_words(line)) * self.seconds_per_word + KEY_SECONDS)
+        deadline = self._flow.next_deadline()
+        if deadline is not None and deadline > now:
+            self.timeline.call_at(deadline, partial(self._perform, []))
+
+    def _skip_later(self, seconds: float) -> None:
+        self.timeline.call_at(self.timeline.now + seconds, self._skip)
+
+    def _skip(self) -> None:
+        if self._flow.is_behind:
+            _, actions = self.reader.queue.skip_to_now(self.timeline.now)
+            self._skip_later(SKIP_SECONDS)
+            self._perform(actions)
 
 
 class QueuedListener(Listener):
@@ -362,6 +403,7 @@ class AnswerAtEnd(QueuedListener):
 
 WAYS: Final[dict[str, type[Listener]]] = {
     "aaep": OurListener,
+    "aaep, skipping": SkippingListener,
     "live region, again": RepeatedRegion,
     "live region, added": AppendedRegion,
     "answer at its end": AnswerAtEnd,
@@ -379,6 +421,7 @@ class Stage:
         self._random = random.Random(seed)
         self._outcomes: dict[str, Callable[[float], Envelope]] = {}  # of the questions that were not heard yet
         self._is_written = False
+        self.questions_within_words = 0
         listener.on_question_heard = self._handle_question_heard
 
     def run(self) -> None:
@@ -403,11 +446,14 @@ class Stage:
         number = 0
         while not (self._is_written and self.listener.is_idle):
             number += 1
-            token = agent.find_token(number)
-            self.asked_at[token] = self.timeline.now
-            self._outcomes[token] = partial(agent.accept, number)
-            self.listener.receive(agent.ask(number, self.timeline.now))
+            self._put_question(agent, number)
             yield QUESTION_SECONDS
+
+    def _put_question(self, agent: Agent, number: int) -> None:
+        token = agent.find_token(number)
+        self.asked_at[token] = self.timeline.now
+        self._outcomes[token] = partial(agent.accept, number)
+        self.listener.receive(agent.ask(number, self.timeline.now))
 
     def _handle_question_heard(self, token: str) -> None:
         make_outcome = self._outcomes.pop(token, None)
@@ -419,24 +465,38 @@ class Stage:
         self.listener.receive(make_outcome(self.timeline.now))
 
     def _write(self, agent: Agent) -> Iterator[float]:
-        """Write the answer, and call tools between two words of it, mostly in the middle of a sentence."""
+        """Write the answer; call tools and ask anywhere in it, mostly in the middle of a sentence or of a word."""
         tokens = split_tokens(self.listener.answer)
         rate = MAX_RATE
         due = TOKENS_PER_TOOL
+        question_due = OWN_QUESTION_SECONDS
         tools = 0
         for index, token in enumerate(tokens):
-            if index >= due and token[0].isspace():
-                due = index + TOKENS_PER_TOOL
+            is_within_word = index > 0 and not token[0].isspace() and not tokens[index - 1][-1].isspace()
+            if index >= due:
+                due = index + self._random.randint(TOKENS_PER_TOOL - 10, TOKENS_PER_TOOL + 10)
                 rate = self._random.randint(MIN_RATE, MAX_RATE)
                 tools += 1
                 self.listener.receive(agent.call_tool(tools, self.timeline.now))
-                yield TOOL_SECONDS
-                self.listener.receive(agent.end_tool(tools, self.timeline.now))
+                end_tool = partial(self._end_tool, agent, tools)
+                if is_within_word:  # nobody stops there, so the tool runs beside the writing
+                    self.timeline.call_at(self.timeline.now + TOOL_SECONDS, end_tool)
+                else:
+                    yield TOOL_SECONDS
+                    end_tool()
+            elif is_within_word and self.timeline.now >= question_due:
+                question_due = self.timeline.now + QUESTION_SECONDS
+                self.questions_within_words += 1
+                self._put_question(agent, self.questions_within_words)
             yield 1 / rate
             self.written_at += [self.timeline.now] * len(token)
             self.listener.receive(agent.write(token, self.timeline.now, is_last=index == len(tokens) - 1))
+        yield TOOL_SECONDS  # until the last tool has ended
         self._is_written = True
         self.listener.receive(agent.complete(self.timeline.now))
+
+    def _end_tool(self, agent: Agent, number: int) -> None:
+        self.listener.receive(agent.end_tool(number, self.timeline.now))
 
 
 def simulate(way: type[Listener], words_per_minute: int, words: int, seed: int = 1) -> Heard:
@@ -478,6 +538,7 @@ def _judge(listener: Listener, stage: Stage) -> Heard:
         whole_share=len(whole) / len(places),
         repeated=sum(times - 1 for times in whole.values()),
         lost=len(places) - len(touched),
+        halved=len(touched) - len(whole),
         interruptions=sum(utterance.is_cut for utterance in listener.utterances),
         per_minute=len(listener.utterances) / minutes,
         minutes=minutes,
@@ -485,6 +546,8 @@ def _judge(listener: Listener, stage: Stage) -> Heard:
         history_repeated=history_repeated,
         cuts_without_cause=without_cause,
         cuts_without_return=without_return,
+        begun=listener.count_begun(),
+        questions_within_words=stage.questions_within_words,
     )
 
 

@@ -6,12 +6,14 @@ import difflib
 import random
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import msgspec
 
 from aaep.presentation.announce import Announcement
+from aaep.presentation.flow import FlowTerms
 from aaep.presentation.presenter import Presenter
 from aaep.presentation.queue import Queue, SpeechAction
 from aaep.protocol import codec
@@ -206,6 +208,14 @@ class Reader:
             actions += self.queue.push(announcement, now)
         return actions + self.queue.advance(now)
 
+    def renegotiate(self, terms: FlowTerms, now: float) -> list[SpeechAction]:
+        """Take events on other terms from now on."""
+        actions = self._present(self._shaper.flush(now), now)
+        rate, boundaries = terms.max_events_per_second, terms.boundaries
+        changed = Terms(languages=["en-US"], max_events_per_second=rate, boundaries=boundaries)
+        self._shaper = Shaper(changed.to_capabilities())
+        return actions
+
     def note_answer(self, token: str) -> None:
         """Note that the listener agrees to what was asked."""
         self._presenter.note_answer(token, "accepted")
@@ -247,3 +257,36 @@ def is_of_answer(announcement: Announcement) -> bool:
 def find_answer_words(announcement: Announcement) -> list[str]:
     """Return the words of an announcement without the names of agents at its beginning."""
     return find_words(_LABEL.sub("", announcement.text))
+
+
+class HistoryWords(msgspec.Struct):
+    """The words of the answer that a history has, without the beginnings of words that a question came within."""
+
+    words: list[str]
+    starts: list[tuple[Announcement, int, bool]]  # where those of each begin, and whether it ends with a beginning
+
+    @property
+    def begun(self) -> int:
+        """How many words were begun before a question, and said whole after it."""
+        return sum(is_begun for _, _, is_begun in self.starts)
+
+
+def find_history_words(history: Iterable[Announcement]) -> HistoryWords:
+    """Return the words of the answer that a history has."""
+    found = HistoryWords([], [])
+    pieces = [announcement for announcement in history if is_of_answer(announcement)]
+    for announcement, following in zip(pieces, [*pieces[1:], None], strict=True):
+        words = find_answer_words(announcement)
+        first = find_answer_words(following)[:1] if following is not None else []
+        is_begun = bool(words and first) and first[0] != words[-1] and first[0].startswith(words[-1])
+        is_begun = is_begun and following is not None and _overlap(announcement, following)
+        found.starts.append((announcement, len(found.words), is_begun))
+        found.words += words[:-1] if is_begun else words
+    return found
+
+
+def _overlap(first: Announcement, second: Announcement) -> bool:
+    """Whether a piece of the answer begins before the end of the one before it."""
+    if not isinstance(first.event, OutputStreaming) or not isinstance(second.event, OutputStreaming):
+        return False
+    return second.event.position < first.event.position + len(first.event.chunk)

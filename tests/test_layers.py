@@ -51,7 +51,7 @@ LIBRARIES = {  # and where, if not anywhere
     "fluent": "text.choices",
     "langcodes": "text.languages",
     "jsonschema_rs": "protocol.schema",
-    "regex": "text.sentences text.markdown text.invisible text.graphemes",
+    "regex": "text.sentences text.markdown text.invisible text.graphemes text.words",
     "markdown_it": "text.markdown",
 }
 CALLS = {"open", "print", "input", "breakpoint", "eval", "exec", "__import__"}

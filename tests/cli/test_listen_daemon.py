@@ -17,6 +17,7 @@ from aaep.producer.producer import Producer
 from aaep.text.phrases import PHRASES
 from tests.cli.test_listen import PROGRAM
 from tests.desktop import bus, desktop
+from tests.speech import speech_server
 
 DAEMON = [*PROGRAM, "--daemon"]
 
@@ -85,6 +86,58 @@ def test_a_prompt_is_shown_and_a_click_answers_it_and_a_signal_ends_the_reader(
     assert reader.returncode == 0
     assert "Connected to Bank." in told and "Sending: accept." in told
     assert told.endswith(f"{PHRASES['goodbye']}\n")
+
+
+def test_with_speech_in_the_settings_a_prompt_is_heard_and_a_click_answers_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CliRunner().invoke(main, ["settings", "set", "speech.on", "true"]).exit_code == 0
+    with bus(folder) as address, desktop(address) as service, speech_server(tmp_path, clocked=True) as server:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        monkeypatch.setenv("SPEECHD_ADDRESS", server.environment["SPEECHD_ADDRESS"])
+        with Producer("bank", name="Bank", listen="unix:bank", journal=None) as producer, begin() as reader:
+            producer.reader(replies=True).wait(30)
+            with producer.session("Sorting.") as session:
+                session.write("There are 12 letters.")
+                asked = session.confirm(
+                    "Sort the letters.", "They are sorted.", tool="sort", risk="low", irreversible=False
+                )
+                shown = service.shown.get(timeout=30)
+                service.choose(shown.id, "accept")
+                assert asked.wait(30).outcome == "accepted"
+                with session.tool("sort", risk="low", irreversible=False, ask=asked):
+                    pass
+            told = read_until(reader, "Done.")
+            reader.terminate()
+            told += read_rest(reader)
+        spoken = " ".join(command for command in server.commands() if command.startswith("<speak>"))
+    assert reader.returncode == 0
+    assert "Sort the letters." in spoken and "They are sorted." in spoken
+    assert PHRASES["speech.none"] not in told
+
+
+def test_a_speech_server_that_starts_again_is_spoken_to_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with bus(folder) as address, desktop(address), speech_server(tmp_path) as server:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+        monkeypatch.setenv("SPEECHD_ADDRESS", server.environment["SPEECHD_ADDRESS"])
+        with Producer("bank", name="Bank", listen="unix:bank", journal=None) as producer, begin("--speak") as reader:
+            producer.reader(replies=True).wait(30)
+            with producer.session("Sorting.") as session:
+                session.write("There are 12 letters.")
+                told = read_until(reader, "There are 12 letters.")
+                server.kill()
+                told += read_until(reader, PHRASES["speech.gone"])
+                server.start()
+                told += read_until(reader, PHRASES["speech.back"])
+                session.clarify("Which letters?", choices=["Old", "New"])
+                told += read_until(reader, "Which letters?")
+            reader.terminate()
+            told += read_rest(reader)
+        spoken = " ".join(command for command in server.commands() if command.startswith("<speak>"))
+    assert reader.returncode == 0
+    assert "Which letters?" in spoken and PHRASES["goodbye"] in spoken
 
 
 def test_only_one_runs_and_the_next_may_after_it(folder: Path) -> None:

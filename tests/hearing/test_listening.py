@@ -14,6 +14,7 @@ from bench._simulated_listening import (
     Heard,
     OurListener,
     RepeatedRegion,
+    SkippingListener,
     Utterance,
     find_bad_cuts,
     simulate,
@@ -40,6 +41,20 @@ def test_every_word_is_spoken_whole_although_questions_interrupt(heard: Heard) -
 def test_what_is_cut_was_cut_by_something_critical_and_is_offered_again(heard: Heard) -> None:
     assert heard.interruptions > 0 and heard.repeated > 0
     assert heard.cuts_without_cause == heard.cuts_without_return == 0
+
+
+def test_what_comes_within_a_word_does_not_divide_it() -> None:
+    heard = simulate(OurListener, 300, 1200)
+    assert heard.questions_within_words > 0
+    assert heard.halved == heard.history_lost == heard.history_repeated == 0
+    assert heard.begun <= heard.questions_within_words
+    assert heard.cuts_without_return == 0
+
+
+def test_who_skips_to_now_hears_what_is_new_and_has_everything_in_the_history() -> None:
+    heard = simulate(SkippingListener, 180, 1200)
+    assert heard.mean_age < simulate(AppendedRegion, 180, 1200).mean_age / 2
+    assert heard.history_lost == heard.history_repeated == 0
 
 
 def test_the_limits_are_kept(heard: Heard) -> None:
@@ -73,7 +88,8 @@ def test_a_missed_limit_is_named() -> None:
         ({"critical_waits": [0.04] * 9 + [0.9]}, "the 95th percentile of it"),
         ({"history_lost": 1}, "no word lost or twice in the history"),
         ({"history_repeated": 1}, "no word lost or twice in the history"),
-        ({"lost": 1}, "every word spoken whole"),
+        ({"halved": 1}, "no word spoken only in part"),
+        ({"begun": 9}, "no word begun but before a question"),
         ({"cuts_without_cause": 1}, "no announcement cut by what is not critical"),
         ({"cuts_without_return": 1}, "every announcement that was cut offered again"),
     ]

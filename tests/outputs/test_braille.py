@@ -523,6 +523,30 @@ def test_an_outcome_takes_the_place_of_its_prompt(meeting: tuple[Person, Session
     assert person.display.frames[-1][0] & PROMPT_SIGN != PROMPT_SIGN
 
 
+DOTS = {"n": "0x1d", "o": "0x15", "t": "0x1e", "e": "0x11"}
+CURSOR_OR_BLANK = "\u28c0\u2800"
+
+
+def see_typed(person: Person, text: str) -> None:
+    """Wait until a text is all there is beside the status cells and the cursor."""
+    person.display.wait_for(lambda: person.display.shown[2:].rstrip(CURSOR_OR_BLANK) == spell(text))
+
+
+def test_an_answer_is_shown_as_it_is_typed_on_the_display(meeting: tuple[Person, Session]) -> None:
+    person, session = meeting
+    ask = session.clarify("What is its name?", timeout=600)
+    see(person.display, "What is its name?")
+    person.press("Return")
+    for letter, typed in [("n", "n"), ("o", "no"), ("t", "not"), ("e", "note")]:
+        person.press(f"PassDots {DOTS[letter]}")
+        see_typed(person, typed)
+    person.press("Key_Backspace")
+    see_typed(person, "not")
+    person.press("Return")
+    person.display.wait_for(lambda: ask.answer is not None)
+    assert ask.wait(0).response == "not"
+
+
 def test_who_leaves_with_a_prompt_open_is_asked_and_the_display_is_given_back(
     meeting: tuple[Person, Session],
 ) -> None:

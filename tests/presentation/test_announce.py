@@ -509,11 +509,13 @@ def test_any_event_can_be_announced(given: dict[str, Any], to: Preferences, rema
     if found is None:
         assert given["type"].endswith(("output.streaming", "state.changed", "progress.updated"))
         return
+    number = re.escape(to.phrases.format("value-line", number="0", text="")).replace("0", r"\d+")
+    end_of_quotation = re.escape(to.phrases.format("value-quoted", value="0").partition("0")[2].strip())
     for text in (found.text, found.detail, *(what for _, what in found.keys)):
         assert text.strip()
         first, *lines = text.split("\n")
         assert found.asks or not lines
-        assert all(re.match(r"line \d+: |end quote", line) for line in lines)  # nothing else begins a line
+        assert all(re.match(f"{number}|{end_of_quotation}", line) for line in lines)  # nothing else begins a line
         characters = {*first, *"".join(lines)}
         assert not {unicodedata.category(char) for char in characters} & {"Cc", "Cs", "Zl", "Zp"}
         assert not characters & {*"\u202a\u202b\u202c\u202d\u202e\u200b"}

@@ -459,3 +459,28 @@ def test_the_cursor_is_on_the_first_cell_of_its_character_in_one_window_only(
     assert all(position == min(later for later in positions if later >= cursor) for position in found)
     if cursor in positions and not text[cursor].isspace():
         assert found == [cursor]
+
+
+# -- typing --------------------------------------------------------------------------------
+
+
+def test_what_is_typed_is_shown_from_its_end_and_the_prompt_after_it() -> None:
+    shown = view(width=STATUS_WIDTH + 10)
+    shown.show(message("What is its name?", prompt="rpl_1"))
+    shown.show_draft("a short note")
+    assert visible(shown).strip() == "note"
+    assert shown.window.cursor is not None
+    shown.show(message("News."))
+    assert visible(shown).strip() == "note", "what comes meanwhile waits"
+    shown.show_draft("")
+    assert shown.shown is not None and shown.shown.prompt == "rpl_1"
+
+
+def test_typing_leaves_nothing_in_the_history() -> None:
+    shown = view()
+    shown.show(message("One."))
+    for length in range(1, 5):
+        shown.show_draft("note"[:length])
+    shown.show_draft("")
+    assert visible(shown) == "One."
+    assert not shown.go_back()

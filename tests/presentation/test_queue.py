@@ -468,3 +468,14 @@ def test_where_too_many_wait_the_older_half_is_counted_and_no_prompt_is_skipped(
     assert "Urgent." in told[0] or "Urgent." in told[1]
     assert any(text.startswith(f"{MAX_WAITING // 2 - 2} more updates.") for text in told)
     assert len(told) < MAX_WAITING
+
+
+def test_what_was_cut_is_said_again_although_too_many_wait() -> None:
+    queue = Queue()
+    queue.push(said("output.streaming", chunk="First of all.", coalesce_hint="sentence"), 0)
+    queue.push(said("awaiting.confirmation"), 0)
+    for number in range(2 * MAX_WAITING):
+        queue.push(said("session.completed", summary_normal=f"{number}.", session_id=f"sess_{number}"), 0)
+    (action,) = queue.utterance_finished(0)
+    assert isinstance(action, Speak)
+    assert action.text.endswith("First of all.")

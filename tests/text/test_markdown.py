@@ -211,3 +211,21 @@ def test_a_long_list_and_a_long_table_are_read_in_time() -> None:
         reader = PassageReader("en", "markdown")
         reader.read("| A | B |\n|---|---|\n" if line.startswith("|") else "")
         assert sum(len(reader.read(line)) for _ in range(600)) >= 599
+
+
+@pytest.mark.parametrize("text", ["42.", "42. ", "42.\n", "2026)"])
+def test_an_answer_that_is_only_a_number_is_heard(text: str) -> None:
+    assert [passage.text for passage in PassageReader().read(text, "all")] == [text.strip()]
+    assert [passage.text for passage in PassageReader().read(f"How many?\n\n{text}", "all")] == [
+        "How many?",
+        text.strip(),
+    ]
+
+
+def test_a_number_that_was_heard_alone_keeps_the_text_after_it() -> None:
+    reader = PassageReader()
+    assert reader.read("1.", "sentences") == []
+    waits = [reader.has_unspoken]
+    assert [passage.text for passage in reader.read("", "all")] == ["1."]
+    assert [*waits, reader.has_unspoken] == [True, False]
+    assert [passage.text for passage in reader.read(" First of all.", "all")] == ["First of all."]

@@ -328,3 +328,34 @@ def test_a_long_text_of_one_mark_is_cut_in_one_pass(boundary: Boundary, mark: st
     """No pattern goes back over what it has read: this would not end."""
     text = mark * 50000
     assert find_boundary(text, boundary) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        [
+            "บทความนี้เขียนโดย ดร. มานี ใจงาม ",
+            "ตรวจทานโดย ผศ. สมบัติ ทองดี ",
+            "ผู้รับเอกสารฉบับสุดท้ายคือ นพ. วิชัย สุขสันต์ ",
+            "โปรดอ่านก่อนวันศุกร์",
+        ],
+        [
+            "เครื่องพิมพ์อยู่ในห้อง 305 ",
+            "แต่กุญแจอยู่กับคุณมาลี ",
+            "ตั๋วสองใบราคา 350 บาท ",
+            "เราจองที่นั่งแถว 7 ให้คุณแล้ว ",
+            "มีคนสมัคร 12 แล้ว ",
+            "การประชุมครั้งต่อไปคือวันที่ 12 ",
+            "ถ้าไม่สะดวกช่วยบอกฉันก่อน",
+        ],
+        ["กดปุ่มบันทึก ", "หลังจากนั้นปิดหน้าต่างนี้ ", "ไฟล์ถูกส่งแล้ว ", "ต้องการพิมพ์ออกมาด้วยไหมครับ"],
+    ],
+    ids=["names with abbreviated titles", "after numbers", "by the first letters of the next clause"],
+)
+def test_thai_sentences_end_at_spaces_that_a_reader_breathes_at(sentences: list[str]) -> None:
+    text = "".join(sentences)
+    assert split_at(text, "sentence", "th") == sentences
+    for index in range(1, len(sentences)):
+        ended = "".join(sentences[:index])
+        following = sentences[index][:4]  # about one token
+        assert find_boundary(ended + following, "sentence", language="th") == len(ended)

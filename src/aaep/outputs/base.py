@@ -23,6 +23,7 @@ __all__ = [
     "Output",
     "OutputEvent",
     "PromptAnswered",
+    "ShowsDrafts",
     "ShowsPrompts",
 ]
 
@@ -94,3 +95,11 @@ class ShowsPrompts(Protocol):
 
     def update_prompts(self, open_tokens: frozenset[str], current_token: str) -> None:
         """Take note of the prompts that are open, and of the one that keys answer, if there is one."""
+
+
+@runtime_checkable
+class ShowsDrafts(Protocol):
+    """What an output can do that people type on: show what was typed."""
+
+    def show_draft(self, text: str) -> None:
+        """Show the answer as typed so far; an empty text says that none is being typed any more."""

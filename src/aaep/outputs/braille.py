@@ -153,6 +153,10 @@ class BrailleOutput:
         """Take note of the prompts that are open, and of the one that keys answer."""
         self._call_soon(lambda: self._update_prompts(open_tokens, current_token))
 
+    def show_draft(self, text: str) -> None:
+        """Show the answer as typed so far, on this display or on the keyboard."""
+        self._call_soon(lambda: self._show_draft(text))
+
     def close(self) -> None:
         """Give the display back."""
         if self._thread is None:
@@ -272,6 +276,10 @@ class BrailleOutput:
         if message.prompt:
             self._remember_prompt(message)
         self._view.show(message)
+
+    def _show_draft(self, text: str) -> None:
+        if not self._has_chosen:  # else it is shown as a choice, with how to send it
+            self._view.show_draft(text)
 
     def _update_prompts(self, open_tokens: frozenset[str], current_token: str) -> None:
         self._open_tokens = open_tokens

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..presentation.pace import estimate_seconds
 from ..presentation.queue import Speak
-from .base import Adjustable, Output, ShowsPrompts
+from .base import Adjustable, Output, ShowsDrafts, ShowsPrompts
 
 __all__ = ["Pacer"]
 
@@ -32,6 +32,7 @@ class Pacer:
         self._unfinished: set[int] = set()  # the indexes of the paced outputs that it has not ended on
         self._deadline = math.inf
         self._prompts: tuple[frozenset[str], str] = (frozenset(), "")  # as the outputs know them
+        self._draft = ""
 
     @property
     def has_paced(self) -> bool:
@@ -66,6 +67,15 @@ class Pacer:
         for output in self.outputs:
             if isinstance(output, ShowsPrompts):
                 output.update_prompts(open_tokens, current_token)
+
+    def update_draft(self, text: str) -> None:
+        """Tell the outputs that show typed text what was typed so far, if that has changed."""
+        if self._draft == text:
+            return
+        self._draft = text
+        for output in self.outputs:
+            if isinstance(output, ShowsDrafts):
+                output.show_draft(text)
 
     def stop(self, utterance_id: int) -> Speak | None:
         """Stop an utterance on every output, and return it if it had not ended."""

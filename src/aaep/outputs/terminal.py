@@ -673,6 +673,7 @@ class Terminal:
         current = self.interpreter.current_prompt
         open_tokens = frozenset(prompt.prompt for prompt in self._queue.prompts)
         self._pacer.update_prompts(open_tokens, current.prompt if current is not None else "")
+        self._pacer.update_draft(self.interpreter.draft or "")
 
     def _stop_utterance(self, utterance_id: int) -> None:
         self._pacer.stop(utterance_id)

@@ -225,6 +225,7 @@ class BrailleView:
         self._focused_prompt = ""  # the token of the one that keys answer
         self._waiting: list[_Entry] = []  # came while something else had to stay
         self._shown: _Entry | None = None
+        self._draft: _Entry | None = None  # an answer as typed so far, which no history keeps
         self._is_held = False  # the person reads, and what is there stays until they go on
 
     @property
@@ -292,6 +293,23 @@ class BrailleView:
             del self._waiting[: -self._max_history]  # so that nothing grows without end
         else:
             self._display(entry)
+
+    def show_draft(self, text: str) -> None:
+        """Show what the person types, from its end and with the cursor behind it; without any text, go back home."""
+        is_shown = self._draft is not None and self._shown is self._draft
+        if not text:
+            self._draft = None
+            if is_shown:
+                self.return_home()
+            return
+        typed = unicodedata.normalize("NFC", text)
+        message = Message(text=f"{typed} ", is_reply=True)
+        entry = _Entry(message, self._translate(message.text, message.language), cursor=len(typed))
+        if not is_shown:
+            self._put_aside()
+        self._draft = entry
+        entry.start = self._wrap(entry)[-1].start
+        self._display(entry)
 
     def _replace_prompt(self, token: str, entry: _Entry) -> None:
         """Put a prompt that is shown again in the place of what it was before; what was read of it stays read."""

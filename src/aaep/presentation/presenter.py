@@ -6,6 +6,11 @@ remembers the stream: text that has not come to a boundary yet, the sessions tha
 what was asked in them, how to answer, and which progress was told. So nothing is said twice
 that the listener knows. Nothing here reads a clock: ``now`` is an argument, in seconds
 of any monotonic clock.
+
+Text is heard before what came after it, and no word in two pieces. So what comes in the middle
+of a word waits a moment for the rest of it. What is critical never waits: text is heard before it
+as far as it goes, for the last word may be whole and a warning, and a word that goes on after it
+is heard again from its beginning.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import msgspec
 from ..protocol.attend_extension import attend_member, attend_members
 from ..protocol.events import (
     CORE_EVENTS,
+    CRITICAL,
     TERMINAL,
     AwaitingClarification,
     AwaitingConfirmation,
@@ -43,9 +49,11 @@ from .progress import ProgressCondenser
 __all__ = ["Presenter"]
 
 POSTPONEMENT: Final = 1.0  # seconds for which an announcement in the background waits for a sentence to end
+WORD_WAIT: Final = 1.0  # seconds for which one that is not critical waits for the end of a word
 _NOT_DONE_OUTCOMES: Final = frozenset(("rejected", "timed_out", "withdrawn", "unavailable", "no_reply_channel"))
 _MAX_SESSIONS: Final = 1000  # that are remembered; a peer may begin any number and end none
 _MAX_REMEMBERED: Final = 1000  # calls of a session, and tools
+_MAX_WAITING: Final = 200  # events that wait for the end of a word
 _MAX_NAME_LENGTH: Final = 40  # characters of the sentence that names a session
 _CONFIRMATION_CONTENT: Final = (
     "action",
@@ -80,19 +88,31 @@ class _Session(msgspec.Struct, eq=False):
     taken_back: StateChanged | None = None  # the outcome of a prompt that is about to be asked again
 
 
+class _Waiting(msgspec.Struct, eq=False):
+    """What came of a session while its text stood within a word, until when it waits for the rest of that."""
+
+    deadline: float
+    events: list[Envelope] = []
+
+
 class Presenter:
     """
     Turns the events of a stream into the announcements that one listener hears, in order.
 
     ``can_answer`` says whether the listener is one who could answer prompts; then an answer of which
-    :meth:`note_answer` was not told came from somebody else.
+    :meth:`note_answer` was not told came from somebody else. ``can_wait`` says that :meth:`advance` is
+    called in time; if not, nothing waits for the rest of a word.
     """
 
-    def __init__(self, preferences: Preferences = DEFAULT_PREFERENCES, *, can_answer: bool = True) -> None:
+    def __init__(
+        self, preferences: Preferences = DEFAULT_PREFERENCES, *, can_answer: bool = True, can_wait: bool = True
+    ) -> None:
         self.can_answer = can_answer
+        self.can_wait = can_wait
         self._outputs = Outputs(preferences)
         # By session: what is heard after the sentence that it came in the middle of, and until when it waits for it.
         self._postponed: dict[str, tuple[float, dict[str, Envelope]]] = {}
+        self._waiting: dict[str, _Waiting] = {}  # by session
         self._progress = ProgressCondenser(preferences)
         self._sessions: dict[str, _Session] = {}  # that go on, by id
         self._heard_session = ""  # the id of the one that was heard last
@@ -122,58 +142,113 @@ class Presenter:
 
     def present(self, event: Envelope, now: float) -> list[Announcement]:
         """Process an event and return what is announced: text that was written before it, then the event itself."""
+        announcements = [*self._release_due(now), *self._present_in_order(event, now)]
+        return [announcement for announcement in announcements if not announcement.redundant]
+
+    def flush(self, session_id: str = "") -> list[Announcement]:
+        """Return announcements of everything that is held, of one session or of all."""
+        announcements: list[Announcement] = []
+        while waiting_ids := [each for each in self._waiting if session_id in ("", each)]:
+            announcements += self._release_waiting(waiting_ids[0])
+        announcements += self._flush_text(session_id)
+        return [announcement for announcement in announcements if not announcement.redundant]
+
+    def advance(self, now: float) -> list[Announcement]:
+        """Return the announcements that are due by now."""
+        announcements = self._release_due(now)
+        announcements += [self._name_session(announcement) for announcement in self._outputs.advance(now)]
+        for session_id, (deadline, _) in [*self._postponed.items()]:
+            if session_id in self._waiting or (deadline > now and self._outputs.is_waiting(session_id)):
+                continue
+            if self._await_words(session_id):
+                self._waiting[session_id] = _Waiting(deadline + WORD_WAIT)
+                announcements += self._release_due(now)
+            else:
+                announcements += self._flush_text(session_id)
+        for event in self._progress.advance(now):
+            announcements += self._announce(event, Background())
+        return [announcement for announcement in announcements if not announcement.redundant]
+
+    def next_deadline(self, now: float) -> float | None:
+        """Return when to call :meth:`advance` next, None while there is nothing to wait for."""
+        deadlines = [deadline for each, (deadline, _) in self._postponed.items() if each not in self._waiting]
+        deadlines += [waiting.deadline for waiting in self._waiting.values()]
+        others = (self._outputs.next_deadline(), self._progress.next_deadline())
+        deadlines += [deadline for deadline in others if deadline is not None]
+        return max(min(deadlines), now) if deadlines else None
+
+    def _present_in_order(self, event: Envelope, now: float) -> list[Announcement]:
+        """Return the announcements of an event after all that came before it, unless it waits for that."""
         session_id = event.session_id
+        waiting = self._waiting.get(session_id)
+        if waiting is not None and not _is_urgent(event) and len(waiting.events) < _MAX_WAITING:
+            return self._add_waiting(event, waiting, now)
+        announcements = [] if waiting is None else self.flush(session_id)
         if isinstance(event, OutputStreaming):
-            announcements = [*self._present_own(event, now)]
+            announcements += self._present_own(event, now)
             if session_id in self._postponed and not self._outputs.is_waiting(session_id):
                 announcements += self._release_postponed(session_id)
         elif _may_wait(event) and self._outputs.is_waiting(session_id):
             _, postponed = self._postponed.setdefault(session_id, (now + POSTPONEMENT, {}))
             postponed[event.type] = event  # of several states or reports of progress the last one counts
-            announcements = []
+        elif not _is_urgent(event) and self._await_words(session_id):
+            self._waiting[session_id] = _Waiting(now + WORD_WAIT, [event])
         else:
-            announcements = [*self._present_earlier(event), *self._present_own(event, now)]
+            announcements += [*self._present_earlier(event), *self._present_own(event, now)]
         if CORE_EVENTS.get(event.type) in TERMINAL:
             self._sessions.pop(session_id, None)
             self._outputs.end_session(session_id)
-        return [announcement for announcement in announcements if not announcement.redundant]
-
-    def flush(self, session_id: str = "") -> list[Announcement]:
-        """Return announcements of everything that is held, of one session or of all."""
-        announcements = [self._name_session(announcement) for announcement in self._outputs.flush(session_id)]
-        for postponed_id in [session_id] if session_id else [*self._postponed]:
-            announcements += self._release_postponed(postponed_id)
-        return [announcement for announcement in announcements if not announcement.redundant]
-
-    def advance(self, now: float) -> list[Announcement]:
-        """Return the announcements that are due by now."""
-        announcements = [self._name_session(announcement) for announcement in self._outputs.advance(now)]
-        for session_id, (deadline, _) in [*self._postponed.items()]:
-            if deadline <= now or not self._outputs.is_waiting(session_id):
-                announcements += self.flush(session_id)
-        for event in self._progress.advance(now):
-            announcements += self._announce(event, Background())
         return announcements
-
-    def next_deadline(self, now: float) -> float | None:
-        """Return when to call :meth:`advance` next, None while there is nothing to wait for."""
-        deadlines = [deadline for deadline, _ in self._postponed.values()]
-        others = (self._outputs.next_deadline(), self._progress.next_deadline())
-        deadlines += [deadline for deadline in others if deadline is not None]
-        return max(min(deadlines), now) if deadlines else None
 
     def _present_earlier(self, event: Envelope) -> Iterator[Announcement]:
         """Yield what came before an event and has to be heard before it: text above all, which may be a warning."""
-        yield from self.flush(event.session_id)
+        yield from self._flush_text(event.session_id)
         if CORE_EVENTS.get(event.type) in TERMINAL:
             for report in self._progress.close(event.session_id):
                 yield from self._announce(report, Background())
         elif isinstance(event, (ToolCompleted, AwaitingConfirmation, AwaitingClarification)):
             self._progress.drop(event)
 
+    def _flush_text(self, session_id: str) -> list[Announcement]:
+        """Return announcements of text that is held, and of what came in the middle of it and could wait."""
+        announcements = [self._name_session(announcement) for announcement in self._outputs.flush(session_id)]
+        for postponed_id in [session_id] if session_id else [*self._postponed]:
+            announcements += self._release_postponed(postponed_id)
+        return announcements
+
     def _release_postponed(self, session_id: str) -> list[Announcement]:
         deadline, postponed = self._postponed.pop(session_id, (0.0, {}))
         return [announcement for event in postponed.values() for announcement in self._present_own(event, deadline)]
+
+    # -- waiting for the end of a word -------------------------------------------------------
+
+    def _await_words(self, session_id: str) -> bool:
+        """Return whether text of a session may end within a word, which is awaited then."""
+        return self.can_wait and self._outputs.await_words(session_id)
+
+    def _add_waiting(self, event: Envelope, waiting: _Waiting, now: float) -> list[Announcement]:
+        """Keep an event behind those that wait; text that ends the word releases them all."""
+        if not isinstance(event, OutputStreaming):
+            waiting.events.append(event)
+            return []
+        rest = self._outputs.finish_word(event, now)
+        if rest is not None:
+            waiting.events.append(rest)
+        if self._outputs.is_awaited(event.session_id):
+            return []
+        return self._release_waiting(event.session_id, now)
+
+    def _release_due(self, now: float) -> list[Announcement]:
+        """Return the announcements of what has waited long enough for the end of a word."""
+        due = [session_id for session_id, waiting in self._waiting.items() if waiting.deadline <= now]
+        return [announcement for session_id in due for announcement in self._release_waiting(session_id, now)]
+
+    def _release_waiting(self, session_id: str, now: float | None = None) -> list[Announcement]:
+        waiting = self._waiting.pop(session_id)
+        announcements = self._flush_text(session_id)
+        for event in waiting.events:
+            announcements += self._present_in_order(event, waiting.deadline if now is None else now)
+        return announcements
 
     def _present_own(self, event: Envelope, now: float) -> Iterator[Announcement]:
         session = self._find_session(event)
@@ -373,6 +448,13 @@ class Presenter:
             is_own = own_answer == outcome
             background = msgspec.structs.replace(background, answered_by="listener" if is_own else "other")
         yield from self._announce(event, background)
+
+
+def _is_urgent(event: Envelope) -> bool:
+    """Whether an event is never held: a critical one, one that ends a session, and one that closes a prompt."""
+    is_final = CORE_EVENTS.get(event.type) in (*CRITICAL, *TERMINAL)  # CF-074
+    closes_prompt = getattr(event, "from_state", "") == "awaiting_input" or "outcome" in attend_members(event)
+    return is_final or event.urgency == "critical" or closes_prompt
 
 
 def _may_wait(event: Envelope) -> bool:

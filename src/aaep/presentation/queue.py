@@ -612,6 +612,8 @@ class Queue:
 def _may_skip(item: _QueuedItem) -> bool:
     """Whether an item may stay unspoken where too many wait; it can be heard again."""
     announcement = item.announcement
+    if item.prefix:  # the listener has heard its beginning
+        return False
     return item.position >= 0 and not (announcement.interrupts or announcement.prompt or item.text_override)
 
 

@@ -595,7 +595,8 @@ class _Teller:
     def __init__(self, say: Callable[[str], object], clock: Callable[[], float]) -> None:
         self._say = say
         self._clock = clock
-        self._presenter = Presenter(Preferences(keys={}), can_answer=False)
+        # What is told was told before it happens, so nothing waits.
+        self._presenter = Presenter(Preferences(keys={}), can_answer=False, can_wait=False)
         self._queue: deque[Envelope] = deque()
         self._lock = threading.Lock()
         self._thread: int | None = None  # the one that is telling

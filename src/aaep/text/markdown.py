@@ -53,6 +53,8 @@ _INLINE_MARKUP: Final = re.compile(
 _BLOCK_BEGINNING: Final = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]*|[-+*_][-*_ \t]*|\d{1,9}[.)]?[ \t]*|`{1,3}|~{1,3}|\|.*)?\Z"
 )
+# To the parser the number of an item without any text, to a person an answer: "42."
+_BARE_NUMBER: Final = re.compile(r"^[ \t]*(\d{1,9}[.)])\s*\Z", re.MULTILINE)
 _LOOSE_EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|~~|(?<![\w*])\*(?=\w)|(?<=[\w.!?])\*(?![\w*])")
 _TASK: Final = re.compile(r"\[([ xX])\][ \t]+")
 
@@ -355,14 +357,22 @@ class PassageReader:
         """Whether the text that was not given yet ends with a sentence."""
         return is_finished(self._unspoken().rstrip("*_`~ "), self._language)
 
+    @property
+    def ends_in_code(self) -> bool:
+        """Whether the text ends in a block of code, of which no words are given."""
+        if self._markup == "none" or not self._may_have_markup():
+            return False
+        blocks = self._parse()
+        return bool(blocks) and blocks[-1].kind in ("code", "html")
+
     def _unspoken(self) -> str:
         if not self._spoken_blocks and not self._spoken_length:
             return self._source
         blocks = self._parse()
         if self._spoken_blocks >= len(blocks):
-            return ""
+            return self._find_bare_number(blocks)
         block = blocks[self._spoken_blocks]
-        return block.content[self._spoken_length :] or " ".join(block.cells)
+        return block.content[self._spoken_length :] or " ".join(block.cells) or self._find_bare_number(blocks)
 
     def read(self, text: str, extent: _Extent = "sentences") -> list[Passage]:
         """
@@ -384,8 +394,22 @@ class PassageReader:
                 break
             self._spoken_blocks += 1
             self._spoken_length = 0
+        number = self._find_bare_number(blocks) if extent == "all" else ""
+        if number:
+            self._source = ""
+            self._spoken_blocks = 0
+            self._spoken_length = 0
+            return [*passages, Passage(number, number)]
         self._forget_spoken(blocks, lines)
         return passages
+
+    def _find_bare_number(self, blocks: Sequence[_Block]) -> str:
+        """Return the number that the text ends with, if it stands alone in its line and belongs to no block."""
+        match = _BARE_NUMBER.search(self._source)
+        if match is None:
+            return ""
+        line = self._source.count("\n", 0, match.start(1))
+        return match[1] if all(block.end_line <= line for block in blocks) else ""
 
     def _may_have_markup(self) -> bool:
         if self._spoken_blocks or self._spoken_length or _POSSIBLE_MARKUP.search(self._source):

@@ -101,17 +101,38 @@ _ORDINAL_NOUNS: Final[dict[str, str]] = {
 POLITE_ENDINGS: Final = ("ครับ", "ค่ะ", "คะ", "จ้ะ", "จ๊ะ")
 # What a sentence ends with, however short: already, or not, yet, at all, only, again.
 FINAL_ENDINGS: Final = ("แล้ว", "ไหม", "หรือไม่", "หรือยัง", "เลย", "เท่านั้น", "อีกครั้ง")
-# What no clause ends with: that, namely, is, named, and, or, with, of, at, such as, the time, in, from.
-OPEN_ENDINGS: Final = ("ว่า", "ได้แก่", "คือ", "ชื่อ", "และ", "หรือ", "กับ", "ของ", "ที่", "เช่น", "เวลา", "ใน", "จาก", "เป็น")
+# What no clause ends with: that, by, namely, is, named, and, or, with, of, at, such as, the time, in, from.
+OPEN_ENDINGS: Final = (
+    "ว่า",
+    "โดย",
+    "ได้แก่",
+    "คือ",
+    "ชื่อ",
+    "และ",
+    "หรือ",
+    "กับ",
+    "ของ",
+    "ที่",
+    "เช่น",
+    "เวลา",
+    "ใน",
+    "จาก",
+    "เป็น",
+)
 # Mr, Mrs, Miss, Mr or Ms. A space follows, then a name, perhaps a space and the family name.
 TITLES: Final = ("คุณ", "นาย", "นาง", "นางสาว")
+# Doctor, professor, physician, teacher, Miss, boy, girl: the same before a name.
+ABBREVIATED_TITLES: Final = ("ดร.", "ผศ.", "รศ.", "ศ.", "นพ.", "พญ.", "ทพ.", "อ.", "น.ส.", "ด.ช.", "ด.ญ.")
 # What joins the words after a space to the clause before it: and, or, which, at, by, with, of, the time, the day.
 JOINING_BEGINNINGS: Final = ("และ", "หรือ", "ซึ่ง", "ที่", "โดย", "กับ", "ของ", "เวลา", "เมื่อวัน", "ฯลฯ")
 # What begins a clause, however short the one before it is: but, then, now, if, because, please, pronouns and so on.
+# Of a long word the four letters that tell it from others, so that no second token has to be waited for.
 CLAUSE_BEGINNINGS: Final = (
-    *("แต่", "จากนั้น", "หลังจาก", "ตอนนี้", "ถ้า", "หาก", "เพราะ", "ดังนั้น", "กรุณา", "โปรด", "ส่วน", "นอกจาก", "ระหว่าง"),
-    *("คุณ", "ผม", "ฉัน", "เรา", "เขา", "ต้องการ", "วันนี้", "พรุ่งนี้", "ทุกอย่าง", "แล้ว", "ให้"),
+    *("แต่", "จากน", "หลัง", "ตอนน", "ถ้า", "หาก", "เพรา", "ดังน", "กรุณ", "โปรด", "ส่วน", "นอกจ", "ระหว"),
+    *("คุณ", "ผม", "ฉัน", "เรา", "เขา", "ต้อง", "วันน", "พรุ่", "ทุกอ", "แล้ว", "ให้"),
 )
+# The same after a number, where the two others mean "already" and "for".
+BEGINNINGS_AFTER_NUMBERS: Final = tuple(each for each in CLAUSE_BEGINNINGS if each not in ("แล้ว", "ให้"))
 
 
 def words_of(language: str) -> SentenceWords:

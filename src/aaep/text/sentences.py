@@ -14,8 +14,9 @@ the text, so that a language that is wrong or missing does little harm.
 
 Thai and Lao have no full stops: a space stands between sentences, between clauses, in lists and names, and around
 numbers and foreign words. Here a space ends a sentence where a reader would breathe: between two Thai letters, if what
-goes before is as long as a clause and neither side is a word that joins them, and always after a polite particle such
-as ครับ. That divides some long sentences at a clause, which is right to be heard.
+goes before is as long as a clause and neither side is a word that joins them, after a number before a word that begins
+a clause, and always after a polite particle such as ครับ. That divides some long sentences at a clause, which is right
+to be heard.
 
 What stands in `code` is never cut, unless a line ends in it. Text without marks does not go on for ever: after some 25
 words it is cut where a clause ends, else between two words, and a run of letters without any space between two
@@ -111,7 +112,9 @@ _THAI_ABBREVIATION: Final = regex.compile(r"[ก-ฮ]{1,5}", regex.V1)
 _THAI_LETTER: Final = regex.compile(r"[[\p{Thai}\p{Lao}]&&\p{Lo}]", regex.V1)
 _MIN_THAI_CLAUSE_LENGTH: Final = 15  # characters
 _MIN_SHORT_CLAUSE_LENGTH: Final = 6
-_THAI_NAME: Final = regex.compile(rf"(?:{'|'.join(thai.TITLES)})[{_INLINE_SPACES}]+[\p{{Thai}}]+\Z", regex.V1)
+_ABBREVIATED_TITLES: Final = "|".join(map(regex.escape, thai.ABBREVIATED_TITLES))
+_THAI_TITLES: Final = rf"{'|'.join(thai.TITLES)}|(?<![ก-ฮ.])(?:{_ABBREVIATED_TITLES})"
+_THAI_NAME: Final = regex.compile(rf"(?:{_THAI_TITLES})[{_INLINE_SPACES}]+[\p{{Thai}}]+\Z", regex.V1)
 # The part of the sentence pattern that matters in ASCII text, for every language but Greek.
 _ASCII_SPACE: Final = " \t\n\x0b\x0c\r"
 # It begins with one character class, which is much faster to search for than two alternatives.
@@ -165,7 +168,7 @@ def _rules_for(language: str) -> _LanguageRules:
         ),
         sentence_pattern=regex.compile(
             rf"(?P<run>[[{spaced}]||{_FREE_STOPS}]{_EXTEND}*+{ending})(?P<space>[{_SPACE}]*+)"
-            rf"|(?P<breath>(?<=[\p{{Thai}}\p{{Lao}}][{_CLOSING_MARKS}\"']?)[ \t\u3000]++)"
+            rf"|(?P<breath>(?<=[\p{{Thai}}\p{{Lao}}\p{{Nd}}][{_CLOSING_MARKS}\"']?)[ \t\u3000]++)"
             rf"|[{_LINE_BREAKS}][{_SPACE}]*+",
             regex.V1,
         ),
@@ -280,6 +283,8 @@ def _is_breath(text: str, start: int, gap: int, end: int) -> bool | None:
         return True
     if not _THAI_LETTER.match(text, end):
         return False
+    if before[-1:].isdecimal():  # a unit or what is counted may follow
+        return first is not None and _is_next(text, end, thai.BEGINNINGS_AFTER_NUMBERS)
     if before.endswith((*thai.OPEN_ENDINGS, *thai.TITLES)) or _THAI_NAME.search(before):
         return False
     is_joined = _is_next(text, end, thai.JOINING_BEGINNINGS)
