@@ -1110,7 +1110,7 @@ compose-history-none = لم يتم إرسال أي شيء بعد.
 
 compose-help = المفتاح p أو Enter للكتابة إلى الوكيل. الشرطة المائلة العكسية في النهاية تبدأ سطرا آخر.
 
-compose-help-history = المفتاح h لسماع قائمة ما أرسلت. Control+P لاسترجاعه. كتابة @ وبعدها اسم تحدد ملفا.
+compose-help-history = المفتاح h لسماع قائمة ما أرسلت. السهم العلوي لاسترجاعه. كتابة @ وبعدها اسم تحدد ملفا.
 
 compose-help-lines = أي سطر آخر يتم إرساله إلى الوكيل، وكذلك بعد كلمة prompt. كلمة history لسماع قائمة ما أرسلت.
 
@@ -1147,6 +1147,46 @@ code-editor-only = لا يمكن الرد على هذا إلا في برنامج
 code-editor-fault = حدث خلل في هذا البرنامج. يتابع الوكيل مع برنامج التحرير.
 
 code-editor-gone = انتهى برنامج التحرير.
+
+code-run-long = تشغيل أمر طوله { $size }.
+
+code-create-long = إنشاء { $file }، { $size }.
+
+code-write-long = كتابة { $file }، { $size }.
+
+code-edit-long = في { $file }: وضع نص مكان نص. الجديد: { $added }، القديم: { $removed }.
+
+code-kilobytes =
+    { $count ->
+        [zero] 0 كيلوبايت
+        [one] كيلوبايت واحد
+        [two] 2 كيلوبايت
+        [few] { $count } كيلوبايت
+        [many] { $count } كيلوبايت
+       *[other] { $count } كيلوبايت
+    }
+
+code-parts =
+    { $count ->
+        [zero] { $overview } الطول { $size }، بلا أجزاء. لا يتم تنفيذ أي شيء قبل سماعك له. هل نتابع؟
+        [one] { $overview } الطول { $size }، في جزء واحد. لا يتم تنفيذ أي شيء قبل سماعك له. هل نتابع؟
+        [two] { $overview } الطول { $size }، في جزأين. لا يتم تنفيذ أي شيء قبل سماعك لهما كليهما. هل نتابع؟
+        [few] { $overview } الطول { $size }، في { $count } أجزاء. لا يتم تنفيذ أي شيء قبل سماعك لها كلها. هل نتابع؟
+        [many] { $overview } الطول { $size }، في { $count } جزء. لا يتم تنفيذ أي شيء قبل سماعك لها كلها. هل نتابع؟
+       *[other] { $overview } الطول { $size }، في { $count } جزء. لا يتم تنفيذ أي شيء قبل سماعك لها كلها. هل نتابع؟
+    }
+
+code-part = الجزء { $number } من { $count }. { $text } هل نتابع؟
+
+code-part-last = { $overview } هذا هو الجزء الأخير من أصل { $count }. { $text }
+
+code-part-line = التتمة من السطر { $line }، والعد هنا يبدأ من 1 من جديد: { $text }
+
+code-part-word = التتمة داخل السطر { $line }: { $text }
+
+code-part-middle = التتمة داخل السطر { $line }، في وسط كلمة: { $text }
+
+code-part-refused = تم الرفض. لم يتم تنفيذ أي شيء. { $text }
 
 ## Braille
 

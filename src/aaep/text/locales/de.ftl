@@ -1018,7 +1018,7 @@ compose-history-none = Noch wurde nichts gesendet.
 
 compose-help = Mit p oder der Eingabetaste schreiben Sie dem Agenten. Ein Backslash am Ende beginnt eine weitere Zeile.
 
-compose-help-history = h listet auf, was Sie gesendet haben. Strg+P holt es zurück. @Name nennt eine Datei.
+compose-help-history = h listet auf, was Sie gesendet haben. Die Pfeiltaste nach oben holt es zurück. @Name nennt eine Datei.
 
 compose-help-lines = Jede andere Zeile wird dem Agenten gesendet, auch nach dem Wort prompt. Das Wort history listet auf, was Sie gesendet haben.
 
@@ -1055,6 +1055,38 @@ code-editor-only = Das lässt sich nur im Editor beantworten. { $text }
 code-editor-fault = In diesem Programm ist etwas fehlgeschlagen. Der Agent macht mit dem Editor weiter.
 
 code-editor-gone = Der Editor hat sich beendet.
+
+code-run-long = Einen Befehl von { $size } ausführen.
+
+code-create-long = { $file } anlegen, { $size }.
+
+code-write-long = { $file } schreiben, { $size }.
+
+code-edit-long = In { $file } ersetzen: { $removed } durch { $added }.
+
+code-kilobytes =
+    { $count ->
+        [one] 1 Kilobyte
+       *[other] { $count } Kilobyte
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } Es ist { $size } lang, in 1 Teil. Nichts wird ausgeführt, bevor Sie ihn gehört haben. Weiter?
+       *[other] { $overview } Es ist { $size } lang, in { $count } Teilen. Nichts wird ausgeführt, bevor Sie alle gehört haben. Weiter?
+    }
+
+code-part = Teil { $number } von { $count }. { $text } Weiter?
+
+code-part-last = { $overview } Dies ist der letzte von { $count } Teilen. { $text }
+
+code-part-line = Es geht weiter mit Zeile { $line }, hier wieder ab 1 gezählt: { $text }
+
+code-part-word = Es geht weiter in Zeile { $line }: { $text }
+
+code-part-middle = Es geht weiter in Zeile { $line }, mitten in einem Wort: { $text }
+
+code-part-refused = Abgelehnt. Nichts wurde ausgeführt. { $text }
 
 ## Braille
 

@@ -1690,7 +1690,7 @@ compose-history-none = Nothing was sent yet.
 compose-help = p or Enter writes to the agent. A backslash at the end begins another line.
 
 # When: help.
-compose-help-history = h lists what you sent. Control-P fetches it back. @name names a file.
+compose-help-history = h lists what you sent. The up arrow fetches it back. @name names a file.
 
 # When: help, where lines are typed.
 compose-help-lines = Any other line is sent to the agent, also after the word prompt. History lists what you sent.

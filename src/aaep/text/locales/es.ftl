@@ -1018,7 +1018,7 @@ compose-history-none = Todavía no se ha enviado nada.
 
 compose-help = Con p o con Intro se escribe al agente. Una barra inversa al final empieza otra línea.
 
-compose-help-history = h enumera lo que envió. Control+P lo recupera. @nombre indica un archivo.
+compose-help-history = h enumera lo que envió. La flecha arriba lo recupera. @nombre indica un archivo.
 
 compose-help-lines = Cualquier otra línea se envía al agente, también tras la palabra prompt. La palabra history enumera lo que envió.
 
@@ -1055,6 +1055,38 @@ code-editor-only = Esto solo se puede responder en el editor. { $text }
 code-editor-fault = Algo falló en este programa. El agente sigue con el editor.
 
 code-editor-gone = El editor se ha cerrado.
+
+code-run-long = Ejecutar una orden de { $size }.
+
+code-create-long = Crear { $file }, { $size }.
+
+code-write-long = Escribir { $file }, { $size }.
+
+code-edit-long = En { $file }, sustituir { $removed } por { $added }.
+
+code-kilobytes =
+    { $count ->
+        [one] 1 kilobyte
+       *[other] { $count } kilobytes
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } Ocupa { $size }, en 1 parte. No se hace nada antes de que usted la haya oído. ¿Seguir?
+       *[other] { $overview } Ocupa { $size }, en { $count } partes. No se hace nada antes de que usted las haya oído todas. ¿Seguir?
+    }
+
+code-part = Parte { $number } de { $count }. { $text } ¿Seguir?
+
+code-part-last = { $overview } Esta es la última de las { $count } partes. { $text }
+
+code-part-line = Continúa con la línea { $line }, contada aquí de nuevo desde 1: { $text }
+
+code-part-word = Continúa en la línea { $line }: { $text }
+
+code-part-middle = Continúa en la línea { $line }, en mitad de una palabra: { $text }
+
+code-part-refused = Rechazado. No se hizo nada. { $text }
 
 ## Braille
 

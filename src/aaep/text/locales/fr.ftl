@@ -1018,7 +1018,7 @@ compose-history-none = Rien n'a encore été envoyé.
 
 compose-help = p ou Entrée sert à écrire à l'agent. Une barre oblique inversée à la fin commence une autre ligne.
 
-compose-help-history = h liste ce que vous avez envoyé. Contrôle+P le rappelle. @nom désigne un fichier.
+compose-help-history = h liste ce que vous avez envoyé. La flèche haut le rappelle. @nom désigne un fichier.
 
 compose-help-lines = Toute autre ligne est envoyée à l'agent, de même après le mot prompt. Le mot history liste ce que vous avez envoyé.
 
@@ -1055,6 +1055,38 @@ code-editor-only = On ne peut répondre à ceci que dans l'éditeur. { $text }
 code-editor-fault = Quelque chose a échoué dans ce programme. L'agent continue avec l'éditeur.
 
 code-editor-gone = L'éditeur a pris fin.
+
+code-run-long = Exécuter une commande de { $size }.
+
+code-create-long = Créer { $file }, { $size }.
+
+code-write-long = Écrire { $file }, { $size }.
+
+code-edit-long = Dans { $file }, remplacer { $removed } par { $added }.
+
+code-kilobytes =
+    { $count ->
+        [one] { $count } kilooctet
+       *[other] { $count } kilooctets
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } Cela fait { $size }, en { $count } partie. Rien n'est fait tant que vous ne l'avez pas entendue. Continuer ?
+       *[other] { $overview } Cela fait { $size }, en { $count } parties. Rien n'est fait tant que vous ne les avez pas toutes entendues. Continuer ?
+    }
+
+code-part = Partie { $number } sur { $count }. { $text } Continuer ?
+
+code-part-last = { $overview } C'est la dernière des { $count } parties. { $text }
+
+code-part-line = La suite commence à la ligne { $line }, comptée ici de nouveau à partir de 1 : { $text }
+
+code-part-word = Suite dans la ligne { $line } : { $text }
+
+code-part-middle = Suite dans la ligne { $line }, au milieu d'un mot : { $text }
+
+code-part-refused = Refusé. Rien n'a été fait. { $text }
 
 ## Braille
 

@@ -1018,7 +1018,7 @@ compose-history-none = Ba a aika komai ba tukuna.
 
 compose-help = p ko Enter don rubuta wa wakili. Backslash a ƙarshe yana fara wani layi.
 
-compose-help-history = h don jerin abin da aka aika. Control-P don dawo da shi. @suna don ambatar fayil.
+compose-help-history = h don jerin abin da aka aika. Kibiyar sama don dawo da shi. @suna don ambatar fayil.
 
 compose-help-lines = Kowane layi dabam ana aika shi ga wakili, har da wanda ya biyo bayan kalmar prompt. A rubuta history don jerin abin da aka aika.
 
@@ -1055,6 +1055,38 @@ code-editor-only = A manhajar gyara kawai za a iya amsa wannan. { $text }
 code-editor-fault = Wani abu ya gaza a cikin wannan shiri. Wakili na ci gaba da aiki tare da manhajar gyara.
 
 code-editor-gone = Manhajar gyara ta rufe.
+
+code-run-long = A gudanar da umarni mai { $size }.
+
+code-create-long = A ƙirƙiri { $file }, { $size }.
+
+code-write-long = A rubuta { $file }, { $size }.
+
+code-edit-long = A cikin { $file }, a maye gurbin { $removed } da { $added }.
+
+code-kilobytes =
+    { $count ->
+        [one] kilobayit 1
+       *[other] kilobayit { $count }
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } Tsawonsa { $size }, a sashe 1. Ba za a yi komai ba kafin a gama sauraron sa. A ci gaba?
+       *[other] { $overview } Tsawonsa { $size }, a sassa { $count }. Ba za a yi komai ba kafin a gama sauraron su duka. A ci gaba?
+    }
+
+code-part = Sashe na { $number } cikin { $count }. { $text } A ci gaba?
+
+code-part-last = { $overview } Wannan shi ne sashe na ƙarshe cikin { $count }. { $text }
+
+code-part-line = Ci gaba daga layi na { $line }, a nan an sake ƙirgawa daga 1: { $text }
+
+code-part-word = Ci gaba a cikin layi na { $line }: { $text }
+
+code-part-middle = Ci gaba a cikin layi na { $line }, a tsakiyar kalma: { $text }
+
+code-part-refused = An ƙi. Ba a yi komai ba. { $text }
 
 ## Braille
 

@@ -1041,7 +1041,7 @@ compose-history-none = עדיין לא נשלח דבר.
 
 compose-help = המקש p או Enter לכתיבה לסוכן. לוכסן אחורי בסוף מתחיל שורה נוספת.
 
-compose-help-history = המקש h לרשימת מה ששלחת. Control+P מחזיר אותו. הסימן @ ואחריו שם מציינים קובץ.
+compose-help-history = המקש h לרשימת מה ששלחת. חץ למעלה מחזיר אותו. הסימן @ ואחריו שם מציינים קובץ.
 
 compose-help-lines = כל שורה אחרת נשלחת לסוכן, גם אחרי המילה prompt. המילה history לרשימת מה ששלחת.
 
@@ -1078,6 +1078,40 @@ code-editor-only = אפשר לענות על זה רק בעורך הקוד. { $te
 code-editor-fault = משהו בתוכנה שלנו נכשל. הסוכן ממשיך עם עורך הקוד.
 
 code-editor-gone = עורך הקוד נסגר.
+
+code-run-long = להריץ פקודה באורך { $size }.
+
+code-create-long = ליצור את { $file }, { $size }.
+
+code-write-long = לכתוב את { $file }, { $size }.
+
+code-edit-long = בקובץ { $file }, במקום { $removed } לכתוב { $added }.
+
+code-kilobytes =
+    { $count ->
+        [one] קילובייט אחד
+        [two] שני קילובייט
+       *[other] { $count } קילובייט
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } האורך הוא { $size }, בחלק אחד. שום דבר לא יבוצע לפני ששמעת אותו. להמשיך?
+        [two] { $overview } האורך הוא { $size }, בשני חלקים. שום דבר לא יבוצע לפני ששמעת את שניהם. להמשיך?
+       *[other] { $overview } האורך הוא { $size }, ב-{ $count } חלקים. שום דבר לא יבוצע לפני ששמעת את כולם. להמשיך?
+    }
+
+code-part = חלק { $number } מתוך { $count }. { $text } להמשיך?
+
+code-part-last = { $overview } זה החלק האחרון מתוך { $count }. { $text }
+
+code-part-line = ההמשך מתחיל בשורה { $line }, והספירה כאן שוב מ-1: { $text }
+
+code-part-word = ההמשך בתוך שורה { $line }: { $text }
+
+code-part-middle = ההמשך בתוך שורה { $line }, באמצע מילה: { $text }
+
+code-part-refused = סורב. שום דבר לא בוצע. { $text }
 
 ## Braille
 

@@ -1018,7 +1018,7 @@ compose-history-none = अभी तक कुछ नहीं भेजा ग�
 
 compose-help = एजेंट को लिखने के लिए p या Enter दबाएँ। अंत में बैकस्लैश से एक और पंक्ति शुरू होती है।
 
-compose-help-history = h आपके भेजे हुए की सूची सुनने के लिए। Control+P उसे वापस लाने के लिए। @ के बाद नाम लिखकर फ़ाइल बताएँ।
+compose-help-history = h आपके भेजे हुए की सूची सुनने के लिए। ऊपर तीर कुंजी उसे वापस लाने के लिए। @ के बाद नाम लिखकर फ़ाइल बताएँ।
 
 compose-help-lines = बाकी कोई भी पंक्ति एजेंट को भेजी जाती है, शब्द prompt के बाद भी। शब्द history से आपके भेजे हुए की सूची मिलेगी।
 
@@ -1055,6 +1055,38 @@ code-editor-only = इसका जवाब केवल एडिटर मे
 code-editor-fault = इस प्रोग्राम में कुछ विफल रहा। एजेंट एडिटर के साथ आगे बढ़ता है।
 
 code-editor-gone = एडिटर बंद हो गया।
+
+code-run-long = चलाना: एक आदेश, { $size }।
+
+code-create-long = { $file } बनाना, { $size }।
+
+code-write-long = { $file } लिखना, { $size }।
+
+code-edit-long = { $file } में, { $removed } हटाकर वहाँ { $added } लिखना।
+
+code-kilobytes =
+    { $count ->
+        [one] { $count } किलोबाइट
+       *[other] { $count } किलोबाइट
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } यह { $size } लंबा है, { $count } भाग में। आपके इसे सुन लेने से पहले कुछ नहीं किया जाएगा। आगे बढ़ें?
+       *[other] { $overview } यह { $size } लंबा है, { $count } भागों में। आपके सभी भाग सुन लेने से पहले कुछ नहीं किया जाएगा। आगे बढ़ें?
+    }
+
+code-part = { $count } में से भाग { $number }। { $text } आगे बढ़ें?
+
+code-part-last = { $overview } यह { $count } में से आख़िरी भाग है। { $text }
+
+code-part-line = आगे का पाठ पंक्ति { $line } से है, जिसकी गिनती यहाँ फिर 1 से होती है: { $text }
+
+code-part-word = आगे का पाठ पंक्ति { $line } में है: { $text }
+
+code-part-middle = आगे का पाठ पंक्ति { $line } में है, एक शब्द के बीच से: { $text }
+
+code-part-refused = इनकार किया गया। कुछ नहीं किया गया। { $text }
 
 ## Braille
 

@@ -950,7 +950,7 @@ compose-history-none = Ezipụbeghị ihe ọ bụla.
 
 compose-help = p ma ọ bụ Enter idegara onye nnọchi ozi. Backslash n'ọgwụgwụ na-amalite ahịrị ọzọ.
 
-compose-help-history = h ịnụ ndepụta ihe i zipụrụ. Control-P iweghachi ya. @aha ịkpọ faịlụ aha.
+compose-help-history = h ịnụ ndepụta ihe i zipụrụ. Igodo akụ elu iweghachi ya. @aha ịkpọ faịlụ aha.
 
 compose-help-lines = A na-ezigara onye nnọchi ahịrị ọ bụla ọzọ, gụnyere nke sochiri okwu bụ prompt. Dee history ịnụ ndepụta ihe i zipụrụ.
 
@@ -987,6 +987,30 @@ code-editor-only = Naanị na ngwa ndezi ka e nwere ike ịza nke a. { $text }
 code-editor-fault = Otu ihe dara na ngwanrọ a. Onye nnọchi na ngwa ndezi na-aga n'ihu.
 
 code-editor-gone = Ngwa ndezi akwụsịla.
+
+code-run-long = Mezuo iwu nwere { $size }.
+
+code-create-long = Mepụta { $file }, { $size }.
+
+code-write-long = Dee { $file }, { $size }.
+
+code-edit-long = N'ime { $file }, jiri { $added } dochie { $removed }.
+
+code-kilobytes = kilobaịtị { $count }
+
+code-parts = { $overview } Ogologo ya bụ { $size }, n'akụkụ { $count }. Agaghị eme ihe ọ bụla tupu ị nụchaa ya dum. Ka anyị gaa n'ihu?
+
+code-part = Akụkụ { $number } n'ime { $count }. { $text } Ka anyị gaa n'ihu?
+
+code-part-last = { $overview } Nke a bụ akụkụ ikpeazụ n'ime { $count }. { $text }
+
+code-part-line = Ọ gara n'ihu site n'ahịrị { $line }, ebe a nọmba ahịrị na-amalite ọzọ na 1: { $text }
+
+code-part-word = Ọ gara n'ihu n'ime ahịrị { $line }: { $text }
+
+code-part-middle = Ọ gara n'ihu n'ime ahịrị { $line }, n'etiti okwu: { $text }
+
+code-part-refused = Ajụla ya ajụ. Emeghị ihe ọ bụla. { $text }
 
 ## Braille
 

@@ -959,7 +959,7 @@ compose-history-none = まだ何も送信していません。
 
 compose-help = p かエンターキーで、エージェントに伝えることを書きます。行末のバックスラッシュで次の行に移ります。
 
-compose-help-history = h で送信した内容の一覧を出します。コントロール P でそれを呼び戻します。@ファイル名 でファイルを指定します。
+compose-help-history = h で送信した内容の一覧を出します。上矢印キーでそれを呼び戻します。@ファイル名 でファイルを指定します。
 
 compose-help-lines = そのほかの行はエージェントに送信されます。prompt という単語の後に書いた行も同じです。history で送信した内容の一覧が出ます。
 
@@ -996,6 +996,30 @@ code-editor-only = これにはエディターでしか回答できません。{
 code-editor-fault = このプログラムで何かが失敗しました。エージェントはエディターで作業を続けます。
 
 code-editor-gone = エディターが終了しました。
+
+code-run-long = { $size }のコマンドを実行します。
+
+code-create-long = { $file } を{ $size }で作成します。
+
+code-write-long = { $file } に{ $size }を書き込みます。
+
+code-edit-long = { $file } で{ $removed }を{ $added }に置き換えます。
+
+code-kilobytes = { $count }キロバイト
+
+code-parts = { $overview } 長さは{ $size }で、{ $count }個の部分に分かれています。すべて聞き終えるまで、何も実行されません。続けますか。
+
+code-part = { $count }個の部分のうち{ $number }個目です。{ $text } 続けますか。
+
+code-part-last = { $overview } これは{ $count }個の部分の最後です。{ $text }
+
+code-part-line = 続きは{ $line }行目からで、ここではまた1から数えます：{ $text }
+
+code-part-word = { $line }行目の途中からの続き：{ $text }
+
+code-part-middle = { $line }行目の、単語の途中からの続き：{ $text }
+
+code-part-refused = 拒否されました。何も実行されませんでした。{ $text }
 
 ## Braille
 

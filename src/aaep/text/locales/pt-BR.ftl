@@ -1018,7 +1018,7 @@ compose-history-none = Nada foi enviado ainda.
 
 compose-help = p ou Enter serve para escrever ao agente. Uma barra invertida no fim começa outra linha.
 
-compose-help-history = h lista o que você enviou. Control+P traz de volta. @nome indica um arquivo.
+compose-help-history = h lista o que você enviou. A seta para cima traz de volta. @nome indica um arquivo.
 
 compose-help-lines = Qualquer outra linha é enviada ao agente, também depois da palavra prompt. A palavra history lista o que você enviou.
 
@@ -1055,6 +1055,38 @@ code-editor-only = Isto só pode ser respondido no editor. { $text }
 code-editor-fault = Algo falhou neste programa. O agente continua com o editor.
 
 code-editor-gone = O editor foi encerrado.
+
+code-run-long = Executar um comando de { $size }.
+
+code-create-long = Criar { $file }, { $size }.
+
+code-write-long = Gravar { $file }, { $size }.
+
+code-edit-long = Em { $file }, trocar { $removed } por { $added }.
+
+code-kilobytes =
+    { $count ->
+        [one] { $count } kilobyte
+       *[other] { $count } kilobytes
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } O tamanho é de { $size }, em { $count } parte. Nada é feito antes de você ouvir essa parte. Continuar?
+       *[other] { $overview } O tamanho é de { $size }, em { $count } partes. Nada é feito antes de você ouvir todas elas. Continuar?
+    }
+
+code-part = Parte { $number } de { $count }. { $text } Continuar?
+
+code-part-last = { $overview } Esta é a última das { $count } partes. { $text }
+
+code-part-line = Continua com a linha { $line }, contada aqui de novo a partir de 1: { $text }
+
+code-part-word = Continua na linha { $line }: { $text }
+
+code-part-middle = Continua na linha { $line }, no meio de uma palavra: { $text }
+
+code-part-refused = Recusado. Nada foi feito. { $text }
 
 ## Braille
 

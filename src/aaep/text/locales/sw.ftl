@@ -1018,7 +1018,7 @@ compose-history-none = Bado hakuna kilichotumwa.
 
 compose-help = p au Enter kumwandikia wakala. Mkwaju wa nyuma mwishoni unaanza mstari mwingine.
 
-compose-help-history = h kuorodhesha ulichotuma. Control-P kukirudisha. @jina kutaja faili.
+compose-help-history = h kuorodhesha ulichotuma. Mshale wa juu kukirudisha. @jina kutaja faili.
 
 compose-help-lines = Mstari mwingine wowote unatumwa kwa wakala, hata baada ya neno prompt. Neno history linaorodhesha ulichotuma.
 
@@ -1055,6 +1055,38 @@ code-editor-only = Hili linaweza kujibiwa kwenye kihariri pekee. { $text }
 code-editor-fault = Kitu fulani katika programu hii kimeshindikana. Wakala anaendelea na kihariri.
 
 code-editor-gone = Kihariri kimefungwa.
+
+code-run-long = Tekeleza amri yenye { $size }.
+
+code-create-long = Unda { $file }, { $size }.
+
+code-write-long = Andika { $file }, { $size }.
+
+code-edit-long = Ndani ya { $file }, badilisha { $removed } kuwa { $added }.
+
+code-kilobytes =
+    { $count ->
+        [one] kilobaiti 1
+       *[other] kilobaiti { $count }
+    }
+
+code-parts =
+    { $count ->
+        [one] { $overview } Urefu ni { $size }, katika sehemu 1. Hakuna kitakachofanyika kabla hujaisikia. Je, tuendelee?
+       *[other] { $overview } Urefu ni { $size }, katika sehemu { $count }. Hakuna kitakachofanyika kabla hujazisikia zote. Je, tuendelee?
+    }
+
+code-part = Sehemu ya { $number } kati ya { $count }. { $text } Je, tuendelee?
+
+code-part-last = { $overview } Hii ni sehemu ya mwisho kati ya { $count }. { $text }
+
+code-part-line = Inaendelea na mstari wa { $line }, unaohesabiwa hapa tena kuanzia 1: { $text }
+
+code-part-word = Inaendelea ndani ya mstari wa { $line }: { $text }
+
+code-part-middle = Inaendelea ndani ya mstari wa { $line }, katikati ya neno: { $text }
+
+code-part-refused = Limekataliwa. Hakuna kilichofanyika. { $text }
 
 ## Braille
 

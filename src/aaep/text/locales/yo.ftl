@@ -950,7 +950,7 @@ compose-history-none = A kò tíì fi nǹkan kan ránṣẹ́.
 
 compose-help = p tàbí Enter láti kọ̀wé sí aṣojú. Backslash ní ìparí yóò bẹ̀rẹ̀ ìlà mìíràn.
 
-compose-help-history = h láti gbọ́ àkójọ ohun tí o fi ránṣẹ́. Control-P láti mú un padà. @orúkọ láti dárúkọ fáìlì.
+compose-help-history = h láti gbọ́ àkójọ ohun tí o fi ránṣẹ́. Ọfà òkè láti mú un padà. @orúkọ láti dárúkọ fáìlì.
 
 compose-help-lines = Gbogbo ìlà mìíràn ni a óò fi ránṣẹ́ sí aṣojú, títí kan èyí tó bá tẹ̀ lé ọ̀rọ̀ náà prompt. Tẹ history láti gbọ́ àkójọ ohun tí o fi ránṣẹ́.
 
@@ -987,6 +987,30 @@ code-editor-only = Inú ètò ìṣàtúnṣe nìkan ni a ti lè dáhùn èyí. 
 code-editor-fault = Nǹkan kan kùnà nínú ètò yìí. Aṣojú ń tẹ̀síwájú pẹ̀lú ètò ìṣàtúnṣe.
 
 code-editor-gone = Ètò ìṣàtúnṣe ti dópin.
+
+code-run-long = Mú àṣẹ tó ní { $size } ṣiṣẹ́.
+
+code-create-long = Ṣẹ̀dá { $file }, { $size }.
+
+code-write-long = Kọ ọ̀rọ̀ sínú { $file }, { $size }.
+
+code-edit-long = Nínú { $file }, fi { $added } rọ́pò { $removed }.
+
+code-kilobytes = kílóbáìtì { $count }
+
+code-parts = { $overview } Gígùn rẹ̀ jẹ́ { $size }, ní apá { $count }. A kò ní ṣe nǹkan kan kí o tó gbọ́ gbogbo rẹ̀ tán. Ṣé kí a tẹ̀síwájú?
+
+code-part = Apá { $number } nínú { $count }. { $text } Ṣé kí a tẹ̀síwájú?
+
+code-part-last = { $overview } Èyí ni apá ìkẹyìn nínú { $count }. { $text }
+
+code-part-line = Ìtẹ̀síwájú láti ìlà { $line }, níbí nọ́ńbà ìlà tún bẹ̀rẹ̀ láti 1: { $text }
+
+code-part-word = Ìtẹ̀síwájú nínú ìlà { $line }: { $text }
+
+code-part-middle = Ìtẹ̀síwájú nínú ìlà { $line }, láàárín ọ̀rọ̀ kan: { $text }
+
+code-part-refused = A ti kọ̀ ọ́. A kò ṣe nǹkan kan. { $text }
 
 ## Braille
 

@@ -959,7 +959,7 @@ compose-history-none = 还没有发送过任何内容。
 
 compose-help = 按 p 或回车键给智能体写内容。行末加反斜杠会另起一行。
 
-compose-help-history = 按 h 列出您发送过的内容。按 Control-P 把它取回。用 @文件名 指明一个文件。
+compose-help-history = 按 h 列出您发送过的内容。按上箭头键把它取回。用 @文件名 指明一个文件。
 
 compose-help-lines = 其他任何一行都会发给智能体，写在 prompt 这个词后面的也一样。输入 history 列出您发送过的内容。
 
@@ -996,6 +996,30 @@ code-editor-only = 这件事只能在编辑器中回答。{ $text }
 code-editor-fault = 本程序出了故障。智能体在编辑器中继续工作。
 
 code-editor-gone = 编辑器已经结束。
+
+code-run-long = 运行一个 { $size }的命令。
+
+code-create-long = 新建 { $file }，{ $size }。
+
+code-write-long = 写入 { $file }，{ $size }。
+
+code-edit-long = 在 { $file } 中把 { $removed }换成 { $added }。
+
+code-kilobytes = { $count } 千字节
+
+code-parts = { $overview } 长度为 { $size }，分成 { $count } 个部分。在您全部听完之前，不会执行任何操作。要继续吗？
+
+code-part = 第 { $number } 部分，共 { $count } 个部分。{ $text } 要继续吗？
+
+code-part-last = { $overview } 这是 { $count } 个部分中的最后一个。{ $text }
+
+code-part-line = 接下来从第 { $line } 行开始，这里重新从 1 数起：{ $text }
+
+code-part-word = 接下来仍在第 { $line } 行：{ $text }
+
+code-part-middle = 接下来仍在第 { $line } 行，从一个词的中间开始：{ $text }
+
+code-part-refused = 已拒绝。没有执行任何操作。{ $text }
 
 ## Braille
 
