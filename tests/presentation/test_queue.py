@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaep.presentation.announce import Announcement, Preferences
-from aaep.presentation.queue import MAX_WAITING, Queue, Speak, SpeechAction, Stop
+from aaep.presentation.queue import MAX_WAITING, MAX_WAITING_OF_ONE, Queue, Speak, SpeechAction, Stop
 from tests.presentation.test_announce import SUMMARIES, said
 
 
@@ -456,13 +456,19 @@ def test_speech_is_always_one_and_open_prompts_are_kept(steps: list[Announcement
         assert flight or not (queue._critical_items or queue._waiting_items)
 
 
+def completed(number: int) -> Announcement:
+    """The end of a session, each of another agent."""
+    about = {"agent_id": f"agent-{number}"}
+    return said("session.completed", summary_normal=f"{number}.", session_id=f"sess_{number}", producer=about)
+
+
 def test_where_too_many_wait_the_older_half_is_counted_and_no_prompt_is_skipped() -> None:
     queue = Queue(max_interruptions_per_minute=0)
     queue.push(tool("First."), 0)
     flooding = said("tool.invoked", tool="t", summary_normal="Urgent.", urgency="critical")
     queue.push(flooding, 0)  # which waits, because it may not interrupt
     for number in range(MAX_WAITING):
-        queue.push(said("session.completed", summary_normal=f"{number}.", session_id=f"sess_{number}"), 0)
+        queue.push(completed(number), 0)
     assert len(queue.history) == MAX_WAITING + 2
     told = rest(queue)
     assert "Urgent." in told[0] or "Urgent." in told[1]
@@ -470,12 +476,31 @@ def test_where_too_many_wait_the_older_half_is_counted_and_no_prompt_is_skipped(
     assert len(told) < MAX_WAITING
 
 
+def test_one_agent_is_heard_to_its_end_however_long_its_answer() -> None:
+    queue = Queue()
+    sentences = [f"Sentence number {number}." for number in range(3 * MAX_WAITING)]
+    for sentence in sentences:
+        queue.push(said("output.streaming", chunk=sentence, coalesce_hint="sentence"), 0)
+    spoken: list[str] = []
+    while actions := queue.utterance_finished(0):
+        spoken += [action.text for action in actions if isinstance(action, Speak)]
+    assert [text.partition(": ")[2] for text in spoken] == sentences[1:]  # the first was being spoken
+
+
+def test_even_of_one_agent_not_everything_waits() -> None:
+    queue = Queue()
+    for number in range(2 * MAX_WAITING_OF_ONE):
+        queue.push(said("output.streaming", chunk=f"Sentence number {number}.", coalesce_hint="sentence"), 0)
+        assert len(queue._waiting_items) <= MAX_WAITING_OF_ONE
+    assert len(queue.history) == 2 * MAX_WAITING_OF_ONE
+
+
 def test_what_was_cut_is_said_again_although_too_many_wait() -> None:
     queue = Queue()
     queue.push(said("output.streaming", chunk="First of all.", coalesce_hint="sentence"), 0)
     queue.push(said("awaiting.confirmation"), 0)
     for number in range(2 * MAX_WAITING):
-        queue.push(said("session.completed", summary_normal=f"{number}.", session_id=f"sess_{number}"), 0)
+        queue.push(completed(number), 0)
     (action,) = queue.utterance_finished(0)
     assert isinstance(action, Speak)
     assert action.text.endswith("First of all.")

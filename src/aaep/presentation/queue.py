@@ -36,7 +36,9 @@ __all__ = ["Queue", "Speak", "SpeechAction", "Stop"]
 COUNTDOWN_SHARES: Final = (0.5, 0.1)  # of a prompt's time, left when a countdown is said
 MIN_WARNING: Final = 20.0  # seconds left at the last countdown, where a prompt has that many
 MAX_BACKLOG: Final = 4  # updates in a row that are spoken one by one when speech has fallen behind
-MAX_WAITING: Final = 100  # announcements that wait to be spoken; of more, the older half stays in the history only
+# Announcements of several agents that wait to be spoken; of more, the older half stays in the history only.
+MAX_WAITING: Final = 100
+MAX_WAITING_OF_ONE: Final = 1000  # of one agent, whose long answer is heard to its end unless the listener skips
 MINUTE: Final = 60.0  # seconds
 MAX_PROMPT_NAME_LENGTH: Final = 120  # characters of the action or question that names a prompt
 
@@ -586,7 +588,11 @@ class Queue:
         if len(self._waiting_items) <= MAX_WAITING:
             return
         items = [*self._waiting_items]
-        skipped = [item for item in items[: MAX_WAITING // 2] if _may_skip(item)]
+        agents = {item.announcement.event.producer.agent_id for item in items}
+        limit = MAX_WAITING_OF_ONE if len(agents) == 1 else MAX_WAITING
+        if len(items) <= limit:
+            return
+        skipped = [item for item in items[: limit // 2] if _may_skip(item)]
         self._skipped_count += len(skipped)
         self._waiting_items = deque(item for item in items if item not in skipped)
 
