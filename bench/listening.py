@@ -20,8 +20,7 @@ the rest of the word. Of a word that a question comes within, the beginning is s
 well be a whole word, and all of it after that.
 
 The second column is our reader for somebody who skips to now when told that speech is behind, and every 20 seconds
-from then on. Also without that our reader leaves out the older half of more than a hundred announcements that wait, and
-says so. What was left out stays in the history.
+from then on. What was left out stays in the history.
 """
 
 from __future__ import annotations
@@ -83,6 +82,7 @@ def find_missed(heard: Heard) -> list[str]:
         "the median time to the first syllable": heard.median_wait > MAX_MEDIAN_WAIT,
         "the 95th percentile of it": heard.late_wait > MAX_LATE_WAIT,
         "no word lost or twice in the history": bool(heard.history_lost or heard.history_repeated),
+        "every word spoken whole": heard.lost > 0 or heard.whole_share < 1,
         "no word spoken only in part": heard.halved > 0,
         "no word begun but before a question": heard.begun > heard.questions_within_words,
         "no announcement cut by what is not critical": heard.cuts_without_cause > 0,
