@@ -170,7 +170,9 @@ def main(
     resolved = load_settings({key: value for key, value in options.items() if value is not None})
     settings = resolved.settings
     typed = NoInput() if daemon else detect_input(sys.stdin, single_keys=settings.keys == "single")
-    notifications = open_notifications() if daemon else None
+    wanted = settings.languages or find_languages((), os.environ)
+    phrases = get_phrases(wanted)
+    notifications = open_notifications(phrases) if daemon else None
     has_input = not isinstance(typed, NoInput) if notifications is None else notifications.can_answer
     can_reply = settings.replies and has_input
     urls = urls or (() if discover else settings.agents)
@@ -178,8 +180,6 @@ def main(
     if discovers and sys.platform == "win32":
         raise CannotRun("Agents are found by Unix sockets, which are not used here. Name an address.")
     connect_options = build_all_connect_options(urls, token, ca, own)
-    wanted = settings.languages or find_languages((), os.environ)
-    phrases = get_phrases(wanted)
     terms = Terms(
         # What the system is set to is no reason to be refused by an agent that speaks English only.
         languages=settings.languages or (*wanted, "en-US"),

@@ -25,8 +25,8 @@ import msgspec
 from ..errors import AaepError
 from ..presentation.braille import Translation
 from ..text.graphemes import find_grapheme_starts
-from ..text.languages import is_well_formed_tag, match_language
-from ..text.phrases import ENGLISH
+from ..text.languages import describe_language, is_well_formed_tag, match_language
+from ..text.phrases import ENGLISH, Phrases
 
 __all__ = ["BrailleTranslator", "Liblouis", "LiblouisUnavailable"]
 
@@ -203,8 +203,8 @@ class BrailleTranslator:
     """
     Translates the texts of one person, each by its language.
 
-    ``table`` is used for every language, as far as it knows the characters. ``notify`` is called with a sentence,
-    once for each language without a table and once when letters are marked with dot 8.
+    ``table`` is used for every language, as far as it knows the characters. ``notify`` is called with a sentence
+    from ``phrases``, once for each language without a table and once when letters are marked with dot 8.
     """
 
     def __init__(
@@ -213,10 +213,12 @@ class BrailleTranslator:
         table: str = "",
         contracted: bool = True,
         language: str = "en",
+        phrases: Phrases = ENGLISH,
         notify: Callable[[str], None] = lambda text: None,
         liblouis: Liblouis | None = None,
     ) -> None:
         self.notify = notify
+        self._phrases = phrases
         self._liblouis = liblouis or Liblouis()
         self._is_contracted = contracted
         self._language = language
@@ -353,9 +355,10 @@ class BrailleTranslator:
         primary = language.partition("-")[0].lower()
         if primary not in self._reported_languages:
             self._reported_languages.add(primary)
-            self.notify(ENGLISH.format("braille-no_table", language=primary))
+            name = describe_language(primary, self._phrases.language)
+            self.notify(self._phrases.format("braille-no_table", language=name))
 
     def _report_marks(self) -> None:
         if not self._has_reported_marks:
             self._has_reported_marks = True
-            self.notify(ENGLISH["braille-marks"])
+            self.notify(self._phrases["braille-marks"])

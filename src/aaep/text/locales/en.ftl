@@ -1758,7 +1758,7 @@ code-editor-gone = The editor has ended.
 ## Braille
 
 # When: once for each language without a braille table.
-# $language (text): yo
+# $language (text): Yoruba
 braille-no_table = There is no braille table for the language { $language }. English letters are used.
 
 # When: once, when dot 8 is used.
