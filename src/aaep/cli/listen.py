@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +33,6 @@ from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
-from ..text.phrases import get_phrases
 from ..transports.base import ChannelLost, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
@@ -170,8 +168,8 @@ def main(
     resolved = load_settings({key: value for key, value in options.items() if value is not None})
     settings = resolved.settings
     typed = NoInput() if daemon else detect_input(sys.stdin, single_keys=settings.keys == "single")
-    wanted = settings.languages or find_languages((), os.environ)
-    phrases = get_phrases(wanted)
+    wanted = resolved.languages
+    phrases = resolved.phrases
     notifications = open_notifications(phrases) if daemon else None
     has_input = not isinstance(typed, NoInput) if notifications is None else notifications.can_answer
     can_reply = settings.replies and has_input

@@ -1062,6 +1062,18 @@ value-marks = اقتباس, الاقتباس, نهاية الاقتباس, وا�
 
 value-own_words = قبول, القبول, قبولا, يقبل, قبوله, يتم, لقبول, مطلوب, تأكيد, التأكيد, رفض, الرفض, لرفض, خطر, الخطر, منخفض, متوسط, مرتفع, مرتفعا, تراجع, التراجع, نهائي, نهائيا, تلقائي, مذكور, فارغ, مسافات, سطر, محجوب, اقتباس, الاقتباس, نعم, لا, شيء, سؤال
 
+expected-word = { $words } أو { $last }
+
+expected-whole_number = عدد صحيح من { $lowest } إلى { $highest }
+
+expected-number = عدد من { $lowest } إلى { $highest }
+
+expected-languages = قائمة من رموز اللغات مثل en-GB
+
+expected-texts = قائمة من النصوص
+
+expected-text = نص
+
 ## The language
 
 language-name = العربية

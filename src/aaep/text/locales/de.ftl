@@ -978,6 +978,18 @@ value-marks = Zitat, Zitate, Zitaten, Zitates, Zitats, Zitatende
 
 value-own_words = abgelehnt, ablehnen, Ablehnung, angegeben, angenommen, annehmen, Annahme, bestätigen, bestätigt, endgültig, gering, geringes, geschwärzt, hoch, hohes, irreversibel, ja, leer, leere, leerer, Leerzeichen, mittel, mittleres, nein, nicht, nichts, reversibel, Risiko, rückgängig, unwiderruflich, Zeile, Zitat, Zitatende
 
+expected-word = { $words } oder { $last }
+
+expected-whole_number = eine ganze Zahl von { $lowest } bis { $highest }
+
+expected-number = eine Zahl von { $lowest } bis { $highest }
+
+expected-languages = eine Liste von Sprachkürzeln wie en-GB
+
+expected-texts = eine Liste von Texten
+
+expected-text = ein Text
+
 ## The language
 
 language-name = Deutsch

@@ -2036,6 +2036,30 @@ value-marks = quote, quotes, unquote, unquotes
 # When: never said: words of our own sentences about prompts; a value that holds one is marked off as a quotation. Translate all, with the forms they have in these sentences; there may be more or fewer.
 value-own_words = accept, accepted, blank, confirm, empty, irreversible, line, low, medium, high, no, nothing, quote, redacted, refuse, refused, reversible, risk, undo, undone, unquote, yes
 
+# When: what a setting can be, after “has to be”.
+# $words (text): terse, normal
+# $last (text): detailed
+expected-word = { $words } or { $last }
+
+# When: the same.
+# $lowest (number): 1
+# $highest (number): 100
+expected-whole_number = a whole number from { $lowest } to { $highest }
+
+# When: the same.
+# $lowest (number): 1
+# $highest (number): 100
+expected-number = a number from { $lowest } to { $highest }
+
+# When: the same.
+expected-languages = a list of language tags such as en-GB
+
+# When: the same.
+expected-texts = a list of texts
+
+# When: the same.
+expected-text = a text
+
 ## The language
 
 # When: the name of this language, in this language.

@@ -958,6 +958,18 @@ value-marks = comillas, comilla, entrecomillado, entrecomillada
 
 value-own_words = acepta, aceptar, acepte, aceptada, aceptado, alta, alto, baja, bajo, blanco, comilla, comillas, confirmar, confirme, confirmado, deshacer, deshecho, indicado, indicar, irreversible, línea, media, medio, nada, no, oculto, puede, rechace, rechaza, rechazada, rechazado, rechazar, reversible, riesgo, si, sí, vacía, vacío
 
+expected-word = { $words } o { $last }
+
+expected-whole_number = un número entero de { $lowest } a { $highest }
+
+expected-number = un número de { $lowest } a { $highest }
+
+expected-languages = una lista de etiquetas de idioma como en-GB
+
+expected-texts = una lista de textos
+
+expected-text = un texto
+
 ## The language
 
 language-name = español

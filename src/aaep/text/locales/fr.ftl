@@ -958,6 +958,18 @@ value-marks = guillemet, guillemets
 
 value-own_words = accepte, acceptée, accepté, accepter, acceptez, annulation, annulé, annuler, confirmé, confirmer, confirmez, définitif, élevé, espaces, faible, guillemet, guillemets, inconnu, indiqué, irréversible, ligne, masqué, moyen, non, oui, précisé, refuse, refusé, refusée, refuser, refusez, réversible, rien, risque, vide
 
+expected-word = { $words } ou { $last }
+
+expected-whole_number = un nombre entier de { $lowest } à { $highest }
+
+expected-number = un nombre de { $lowest } à { $highest }
+
+expected-languages = une liste de codes de langue comme en-GB
+
+expected-texts = une liste de textes
+
+expected-text = un texte
+
 ## The language
 
 language-name = français

@@ -958,6 +958,18 @@ value-marks = zance, zancen, zantuka, buɗe zance, rufe zance, bude zance
 
 value-own_words = amince, amincewa, tabbaci, ƙi, ki, ƙin, komai, sarari, layi, ƙaramin, matsakaicin, babban, babba, haɗari, haɗarin, babu, zance, ɓoyewa, mayarwa, mayar, eh, a'a, tambaya
 
+expected-word = { $words } ko { $last }
+
+expected-whole_number = cikakkiyar lamba daga { $lowest } zuwa { $highest }
+
+expected-number = lamba daga { $lowest } zuwa { $highest }
+
+expected-languages = jerin alamun harshe kamar en-GB
+
+expected-texts = jerin rubutu
+
+expected-text = rubutu
+
 ## The language
 
 language-name = Hausa

@@ -984,6 +984,18 @@ value-marks = ציטוט, הציטוט, סוף ציטוט, סוף הציטוט, 
 
 value-own_words = אישור, האישור, לאשר, מאשר, אושר, נדרש, ריק, רווחים, סופי, שורה, נמוך, בינוני, גבוה, כגבוה, לא, כלום, דבר, ציטוט, מוסתר, סירוב, לסרב, סורב, סיכון, הסיכון, לבטל, ביטול, אפשר, אוטומטי, כן, שאלה
 
+expected-word = { $words } או { $last }
+
+expected-whole_number = מספר שלם מ-{ $lowest } עד { $highest }
+
+expected-number = מספר מ-{ $lowest } עד { $highest }
+
+expected-languages = רשימה של קודי שפה כמו en-GB
+
+expected-texts = רשימה של טקסטים
+
+expected-text = טקסט
+
 ## The language
 
 language-name = עברית

@@ -958,6 +958,18 @@ value-marks = उद्धरण, उद्धरण समाप्त, उद�
 
 value-own_words = मंज़ूर, मंज़ूरी, मंजूर, मंजूरी, पुष्टि, इनकार, इंकार, खाली, अंतिम, पंक्ति, कम, मध्यम, भारी, नहीं, हाँ, हां, कुछ, उद्धरण, समाप्त, छिपाया, वापस, वापसी, जोखिम, सवाल
 
+expected-word = { $words } या { $last }
+
+expected-whole_number = { $lowest } से { $highest } तक की पूर्ण संख्या
+
+expected-number = { $lowest } से { $highest } तक की संख्या
+
+expected-languages = en-GB जैसे भाषा कोड की सूची
+
+expected-texts = पाठों की सूची
+
+expected-text = एक पाठ
+
 ## The language
 
 language-name = हिन्दी

@@ -878,6 +878,18 @@ value-marks = nhota, mmalite nhota, njedebe nhota, hota, hotara
 
 value-own_words = nabata, ịnabata, anabata, anabatala, anabatara, anabatabeghị, nkwenye, jụ, ju, ịjụ, ajụ, ajụla, efu, oghere, ahịrị, ala, etiti, elu, mba, ihe, nhota, zoro, ize, ndụ, azụ, ịgbanwe, gbanwee, ee, ajụjụ
 
+expected-word = { $words } ma ọ bụ { $last }
+
+expected-whole_number = ọnụọgụ zuru ezu site na { $lowest } ruo { $highest }
+
+expected-number = ọnụọgụ site na { $lowest } ruo { $highest }
+
+expected-languages = ndepụta koodu asụsụ dịka en-GB
+
+expected-texts = ndepụta ederede
+
+expected-text = ederede
+
 ## The language
 
 language-name = Igbo

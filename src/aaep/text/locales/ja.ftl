@@ -887,6 +887,18 @@ value-marks = 引用, いんよう, インヨウ
 
 value-own_words = 承認, 拒否, 確認, 空白, 空のテキスト, 空のリスト, 元に戻, 取り消, リスク, 低い, 中くらい, 高い, 不明, 伏せ字, 引用, なし, はい, いいえ
 
+expected-word = { $words } または { $last }
+
+expected-whole_number = { $lowest }から{ $highest }までの整数
+
+expected-number = { $lowest }から{ $highest }までの数
+
+expected-languages = en-GB のような言語タグのリスト
+
+expected-texts = テキストのリスト
+
+expected-text = テキスト
+
 ## The language
 
 language-name = 日本語

@@ -958,6 +958,18 @@ value-marks = aspas, aspa
 
 value-own_words = aceita, aceitar, aceite, aceito, alto, aspas, baixo, branco, confirmado, confirmar, confirme, definitivo, desfazer, desfeito, informado, irreversível, linha, médio, nada, não, oculto, recusa, recusada, recusado, recusar, recuse, reversível, risco, sim, vazia, vazio
 
+expected-word = { $words } ou { $last }
+
+expected-whole_number = um número inteiro de { $lowest } a { $highest }
+
+expected-number = um número de { $lowest } a { $highest }
+
+expected-languages = uma lista de códigos de idioma como en-GB
+
+expected-texts = uma lista de textos
+
+expected-text = um texto
+
 ## The language
 
 language-name = português do Brasil

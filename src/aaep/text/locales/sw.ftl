@@ -958,6 +958,18 @@ value-marks = nukuu, mwisho wa nukuu, manukuu, nukuliwa
 
 value-own_words = kubali, kukubali, ukikubali, limekubaliwa, litakubaliwa, halijakubaliwa, kukubaliwa, thibitisha, kataa, kukataa, limekataliwa, litakataliwa, tupu, matupu, mstari, ndogo, wastani, kubwa, hapana, hakuna, nukuu, imefichwa, hatari, tendua, kutendua, kutenduliwa, haiwezi, inaweza, ndiyo, swali
 
+expected-word = { $words } au { $last }
+
+expected-whole_number = nambari nzima kuanzia { $lowest } hadi { $highest }
+
+expected-number = nambari kuanzia { $lowest } hadi { $highest }
+
+expected-languages = orodha ya alama za lugha kama en-GB
+
+expected-texts = orodha ya maandishi
+
+expected-text = maandishi
+
 ## The language
 
 language-name = Kiswahili

@@ -878,6 +878,18 @@ value-marks = àyọlò, òpin àyọlò, ayolo, opin ayolo
 
 value-own_words = gbà, gba, gbígbà, fìdí, múlẹ̀, kọ̀, ko, òfìfo, àlàfo, ìlà, kékeré, ìwọ̀ntúnwọ̀nsì, ńlá, rárá, rara, bẹ́ẹ̀ni, beeni, nǹkan, àyọlò, ìpamọ́, ewu, padà, ìbéèrè
 
+expected-word = { $words } tàbí { $last }
+
+expected-whole_number = odidi nọ́ńbà láti { $lowest } dé { $highest }
+
+expected-number = nọ́ńbà láti { $lowest } dé { $highest }
+
+expected-languages = àtòjọ àmì èdè bíi en-GB
+
+expected-texts = àtòjọ ọ̀rọ̀
+
+expected-text = ọ̀rọ̀
+
 ## The language
 
 language-name = Yorùbá

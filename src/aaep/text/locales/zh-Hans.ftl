@@ -887,6 +887,18 @@ value-marks = 左引号, 右引号, 左双引号, 右双引号, 引号
 
 value-own_words = 接受, 拒绝, 确认, 空白, 空文本, 空列表, 撤销, 风险, 未说明, 没有, 隐去, 引号, 是, 否
 
+expected-word = { $words } 或 { $last }
+
+expected-whole_number = 从 { $lowest } 到 { $highest } 的整数
+
+expected-number = 从 { $lowest } 到 { $highest } 的数
+
+expected-languages = 像 en-GB 这样的语言代码列表
+
+expected-texts = 文本列表
+
+expected-text = 一段文本
+
 ## The language
 
 language-name = 简体中文
