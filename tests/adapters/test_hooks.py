@@ -358,7 +358,7 @@ def test_what_is_asked_is_what_the_tool_gets(
 
 
 UNREAD = {
-    "too long": {"file_path": "/a", "content": "x " * 20_000},
+    "too long": {"file_path": "/a", "content": "x " * 600_000},
     "a secret": {"file_path": "/a", "content": "token = ghp_" + "a1B2" * 9},
 }
 

@@ -12,15 +12,19 @@ import logging
 from collections.abc import Coroutine, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
+
 from ..errors import AaepError, LocalProtocolError
 from ..producer.output import Output
 from ..producer.producer import Producer
 from ..producer.questions import Ask
 from ..producer.tool_call import Call
 from ..text.invisible import spell_invisible
-from ..text.phrases import PHRASES, humanize_name
+from ..text.phrases import ENGLISH, PHRASES, humanize_name
 from ..text.sanitize import truncate
-from .hook_calls import HookCall, Proposal, describe_call, describe_reading
+from .acp_questions import Proposal
+from .hook_calls import HookCall, describe_call, describe_reading
+from .question_parts import plan_telling
 
 __all__ = ["Decision", "Question", "Turn"]
 
@@ -46,13 +50,14 @@ class ToolFailed(Exception):
     """The agent reports that a tool failed."""
 
 
-class Question(NamedTuple):
-    """A call that a person is asked about."""
+class Question(msgspec.Struct, kw_only=True, eq=False):
+    """A call that a person is asked about, in one question or in several that tell its parts."""
 
     call: HookCall
     ident: str
     proposal: Proposal
-    ask: Ask
+    ask: Ask  # the one that is open
+    later: list[str]  # what is asked after a yes to a part; the last of it is confirmed
 
 
 class Turn:
@@ -190,16 +195,11 @@ class Turn:
             return Decision("leave")
         try:
             proposal = describe_call(call)
-            ask = self.session.confirm(
-                proposal.action,
-                proposal.consequence,
-                tool=call.tool,
-                risk=proposal.risk,
-                irreversible=proposal.reversibility == "irreversible",
-                reversibility=proposal.reversibility,
-                default="reject",
-                timeout=_ASK_TIMEOUT,
-            )
+            telling = plan_telling(proposal.action, proposal.overview)
+            if telling is None:
+                raise LocalProtocolError("It is too long to be read out.")
+            first, *later = (*telling.questions, telling.action)
+            ask = self._put(call, proposal, first, is_last=not later)
         except (LocalProtocolError, ValueError, RecursionError):  # CF-019: nobody can agree to what they do not hear
             phrase = "hooks-terminal-unread" if self._has_dialog else "hooks-refused-unread"
             self.session.write(PHRASES[phrase].format(humanize_name(call.tool)))
@@ -208,7 +208,22 @@ class Turn:
             return Decision("none", "It cannot be read out in full. Nothing was done. Take smaller steps.")
         ident = self._find_ident(call)
         self._outcomes[ident] = "asked"
-        return Question(call, ident, proposal, ask)
+        return Question(call=call, ident=ident, proposal=proposal, ask=ask, later=later)
+
+    def _put(self, call: HookCall, proposal: Proposal, text: str, *, is_last: bool) -> Ask:
+        """Ask for a yes to a part of what a call would do, or to all of it."""
+        if not is_last:
+            return self.session.clarify(text, kinds=["yes_no"], timeout=_ASK_TIMEOUT)
+        return self.session.confirm(
+            text,
+            proposal.consequence,
+            tool=call.tool,
+            risk=proposal.risk,
+            irreversible=proposal.is_irreversible,
+            reversibility=proposal.reversibility,
+            default="reject",
+            timeout=_ASK_TIMEOUT,
+        )
 
     def _find_ident(self, call: HookCall) -> str:
         """Return the id of a call: a permission has none, so it is the newest that began with the same input."""
@@ -222,6 +237,10 @@ class Turn:
     async def wait_for_answer(self, question: Question) -> Decision:
         """Wait for the person, and return the decision; only a yes allows."""
         answer = await question.ask
+        while question.later and answer.outcome == "answered" and answer.response is True:
+            text = question.later.pop(0)
+            question.ask = self._put(question.call, question.proposal, text, is_last=not question.later)
+            answer = await question.ask
         if answer.granted and answer.outcome == "accepted":
             self._outcomes[question.ident] = "granted"
             self._granted[question.ident] = question
@@ -233,6 +252,8 @@ class Turn:
             self._outcomes[question.ident] = "terminal" if self._has_dialog else "refused"
             return Decision("none")
         self._outcomes[question.ident] = "refused"
+        if answer.outcome == "answered":
+            self.session.write(ENGLISH.format("code-part-refused", text=question.proposal.overview))
         return Decision("deny", answer.refusal)
 
     def withdraw(self, question: Question) -> None:
@@ -270,7 +291,7 @@ class Turn:
         return self.session.tool(
             question.call.tool,
             risk=proposal.risk,
-            irreversible=proposal.reversibility == "irreversible",
+            irreversible=proposal.is_irreversible,
             ask=question.ask,
         )
 
