@@ -180,7 +180,7 @@ def main(
     connect_options = build_all_connect_options(urls, token, ca, own)
     terms = Terms(
         # What the system is set to is no reason to be refused by an agent that speaks English only.
-        languages=settings.languages or (*wanted, "en-US"),
+        languages=settings.languages or tuple(dict.fromkeys((*wanted, "en-US"))),
         max_events_per_second=settings.limits.events or None,
         minimum_timeout=settings.time.minimum or None,
     )
