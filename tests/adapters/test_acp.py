@@ -345,7 +345,7 @@ def test_where_there_is_only_a_title_it_is_told_as_the_agents_own_words(tmp_path
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("echo " + "x" * 20_000, "too long to be read out in full"),
+        ("echo " + "x " * 600_000, "too long to be read out in full"),
         (f"curl -H 'x-key: sk-{'a1' * 15}'", "cannot be read out in full"),
     ],
 )

@@ -340,7 +340,7 @@ def test_where_nobody_listens_the_editor_decides_alone(tmp_path: Path, option: s
 @pytest.mark.parametrize(
     "asked",
     [
-        ask(rawInput={"command": "echo " + "x" * 20_000}),
+        ask(rawInput={"command": "echo " + "x " * 600_000}),
         ask(options=[option for option in OPTIONS if option["kind"] != "allow_once"]),
     ],
     ids=["too long", "nothing to allow once"],

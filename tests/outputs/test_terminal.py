@@ -266,6 +266,23 @@ def test_what_was_cut_is_accepted_only_after_the_whole_was_printed() -> None:
     assert decided(desk.press("a", "y")) != []
 
 
+@pytest.mark.parametrize("has_lines", [False, True])
+def test_a_question_that_was_cut_is_answered_with_yes_only_after_the_whole_was_printed(has_lines: bool) -> None:
+    """C-22"""
+    prompt = question("yes_no", question=LONG)
+    assert prompt.cut
+
+    def answer(desk: Desk, word: str) -> list[Intent]:
+        return desk.keys.enter_line(word, desk.now) if has_lines else desk.press(word[0], ENTER)
+
+    desk = Desk(prompt, lines=has_lines)
+    assert "Hear the whole text before you can accept" in told(answer(desk, "yes"))
+    assert [type(intent) for intent in decided(answer(Desk(prompt, lines=has_lines), "no"))] == [SendAnswer]
+    desk.keys.prompt_shown(_whole(prompt), desk.now)
+    desk.keys.prompt_shown(prompt, desk.now)  # said again in short: it was heard in full all the same
+    assert [type(intent) for intent in decided(answer(desk, "yes"))] == [SendAnswer]
+
+
 def test_the_line_about_the_second_key_repeats_the_action_or_the_beginning_of_a_long_one() -> None:
     action = "Pay one bill. " * 5 + "Pay it."
     assert f"accept this: {action} Any other key" in told(Desk(risky(action=action)).press("a"))

@@ -370,6 +370,14 @@ def test_a_cut_confirmation_cannot_be_accepted_with_one_key(member: str) -> None
     assert ("Pay one bill. " * 100).strip() in found.detail
 
 
+def test_a_cut_question_has_no_yes_with_one_key() -> None:
+    """C-22"""
+    found = said("awaiting.clarification", "choices", question="Pay? " * 200, accepted_response_kinds=["yes_no"])
+    assert found.cut and "Hear the whole text before you can accept: m." in found.text
+    assert ("y", "yes") not in found.keys and ("n", "no") in found.keys
+    assert ("y", "yes") in found.detail_keys
+
+
 def test_a_confirmation_without_readable_words_cannot_be_accepted() -> None:
     found = said("awaiting.confirmation", action="\u202e\u200b")
     assert "The agent does not say what it would do." in found.text

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from ..errors import AaepError, LocalProtocolError
 from ..producer.output import Output
@@ -25,18 +25,18 @@ from ..producer.questions import Answer, Ask
 from ..producer.session import Session
 from ..producer.tool_call import Call
 from ..text.invisible import spell_invisible
-from ..text.phrases import PHRASES
+from ..text.phrases import Phrases
 from ..text.sanitize import truncate
 from .acp_messages import AgentGone, RequestId
 from .acp_questions import HARMLESS, PermissionOptions, Proposal, describe_call
 from .acp_rules import AllowRule, find_rule
+from .question_parts import Telling, plan_telling
 
 __all__ = ["ToolFailed", "Turn", "TurnHost"]
 
 _log: Final = logging.getLogger("aaep.adapters")
 
 ASK_TIMEOUT: Final = 86_400  # seconds; the longest there is, since no agent gives up earlier
-MAX_QUESTION_BYTES: Final = 16_384
 MAX_WARNING_LENGTH: Final = 2000  # characters of what ran, in a warning
 _ANSWER_TIMEOUT: Final = 2.0  # seconds for the open requests to be answered before the turn is cancelled
 _FAILURES: Final = ("refusal", "max_tokens", "max_turn_requests")
@@ -50,6 +50,18 @@ Update = Mapping[str, Any]
 
 class ToolFailed(Exception):
     """The agent says that a tool of its own failed."""
+
+
+class _Put(NamedTuple):
+    """
+    A permission as it was put to the person.
+
+    There is no telling for what a rule of theirs allows, and no question yet for what is told in parts.
+    """
+
+    proposal: Proposal
+    telling: Telling | None = None
+    ask: Ask | None = None
 
 
 class TurnHost(Protocol):
@@ -101,6 +113,7 @@ class Turn:
 
     def __init__(self, session: Session, host: TurnHost) -> None:
         self.session = session
+        self._phrases = session.phrases
         self.unasked: list[str] = []  # what ran although nobody was asked
         self.refusals = 0
         self.is_cancelling = False
@@ -110,6 +123,7 @@ class Turn:
         self._lock = threading.Condition()
         self._asks: dict[RequestId, Ask | None] = {}  # of open requests; None before it is asked
         self._withdrawn: set[RequestId] = set()
+        self._is_over = False  # the teller has got its last job
         self._decisions: dict[str, Literal["asked", "granted", "refused", "harmless", "elsewhere"]] = {}  # by tool call
         self._calls: dict[str, Call] = {}
         self._told: set[str] = set()  # tool calls whose end was told
@@ -135,7 +149,7 @@ class Turn:
         self.cancel_soon()
 
     def _post(self, function: Callable[[], Any]) -> Future[Any]:
-        """Have a function called by the teller, after all that came before."""
+        """Have a function called by the teller, after all that came before. Raises when the turn is over."""
         future: Future[Any] = Future()
 
         def run() -> None:
@@ -144,7 +158,10 @@ class Turn:
             except BaseException as error:
                 future.set_exception(error)
 
-        self._jobs.put(run)
+        with self._lock:
+            if self._is_over:  # whoever waited for this would wait for ever
+                raise LocalProtocolError("The turn is over, so nothing is asked any more.")
+            self._jobs.put(run)
         return future
 
     # -- what the agent tells ------------------------------------------------------------------
@@ -217,13 +234,13 @@ class Turn:
         title, asks = self._host.change_mode(mode)
         self._end_output()
         if asks:
-            self._tell_state(PHRASES["code-mode"].format(title))
+            self._tell_state(self._phrases.format("code-mode", mode=title))
             return
-        warning = PHRASES["code-mode-unasked"].format(title)
+        warning = self._phrases.format("code-mode-unasked", mode=title)
         if self._host.allows_unasked:
             self.session.write(warning)
             return
-        self.session.write(f"{warning} {PHRASES['code-mode-back']}")
+        self.session.write(f"{warning} {self._phrases['code-mode-back']}")
         self._host.restore_mode()
 
     def _tell_options(self, options: Any) -> None:
@@ -249,7 +266,7 @@ class Turn:
         status = update.get("status")
         if name and isinstance(status, str):
             self._end_output()
-            told = PHRASES["code-subagent"].format(truncate(name, 80), status.replace("_", " "))
+            told = self._phrases.format("code-subagent", name=truncate(name, 80), state=status.replace("_", " "))
             self.session.progress(description=told)
 
     # -- tools -----------------------------------------------------------------------------------
@@ -259,16 +276,16 @@ class Turn:
         call = self._calls.pop(ident, None)
         if call is not None:
             self._told.add(ident)
-            call.end(None if is_success else ToolFailed())
+            call.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
             return
         decision = self._decisions.get(ident)
         if ident in self._told or decision == "harmless":
             return
-        proposal = _describe(tool, self._host.cwd)
+        proposal = _describe(tool, self._host.cwd, self._phrases)
         if decision == "elsewhere":
             self._told.add(ident)
             self.session.write(
-                PHRASES["code-editor-done" if is_success else "code-editor-failed"].format(_label(proposal))
+                self._phrases.format("code-editor-done" if is_success else "code-editor-failed", text=_label(proposal))
             )
             return
         if decision == "refused":
@@ -290,18 +307,18 @@ class Turn:
     def _tell_harmless(self, proposal: Proposal, summary: str, *, is_success: bool) -> None:
         call = self.session.tool(proposal.tool, risk="low", irreversible=False, summary=summary)
         call.begin()
-        call.end(None if is_success else ToolFailed())
+        call.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
 
     def _warn(self, phrase: str, proposal: Proposal | None) -> None:
         """Tell what nobody agreed to, which cannot be told as a tool (TOOL-002), and stop the turn."""
-        action = PHRASES["code-undescribed"] if proposal is None else proposal.action
-        told = truncate(spell_invisible(action), MAX_WARNING_LENGTH)
+        action = self._phrases["code-undescribed"] if proposal is None else proposal.action
+        told = truncate(spell_invisible(action, self._phrases), MAX_WARNING_LENGTH)
         self.unasked.append(told)
         may_go_on = self._host.allows_unasked and phrase != "code-despite"
         if not may_go_on:
             self.cancel_soon()
-        text = PHRASES[phrase].format(told)
-        self.session.write(text if may_go_on else f"{text} {PHRASES['code-stopping']}")
+        text = self._phrases.format(phrase, text=told)
+        self.session.write(text if may_go_on else f"{text} {self._phrases['code-stopping']}")
 
     # -- permissions -----------------------------------------------------------------------------
 
@@ -316,7 +333,7 @@ class Turn:
         def decide() -> Any:
             is_granted = False
             try:
-                is_granted = self._decide(ident, tool, question)
+                is_granted = self._decide(request_id, ident, question)
             except Exception:  # a bug here, or what cannot be told: a no in any case
                 if self.session.is_open:
                     self._handle_fault()
@@ -332,34 +349,39 @@ class Turn:
 
     def _put_permission(
         self, request_id: RequestId, tool: Mapping[str, Any], options: PermissionOptions
-    ) -> tuple[Proposal, Ask | None] | None:
-        """Ask, by the teller; return None for what is refused at once, and no question for what a rule allows."""
+    ) -> _Put | None:
+        """Ask, by the teller; return None for what is refused at once."""
         self._end_output()
         if self.is_cancelling or request_id in self._withdrawn:
             return None
-        proposal = _describe(tool, self._host.cwd)
+        proposal = _describe(tool, self._host.cwd, self._phrases)
         if proposal is None:
-            self.session.write(PHRASES["code-unreadable"].format(""))
+            self.session.write(self._phrases.format("code-unreadable", text=""))
             return None
         if options.allow_once is None:
-            self.session.write(PHRASES["code-unofferable"].format(proposal.label))
+            self.session.write(self._phrases.format("code-unofferable", text=proposal.label))
             return None
         if find_rule(self._host.rules, proposal, self._host.name) is not None:
-            return proposal, None
-        if len(spell_invisible(proposal.action).encode()) > MAX_QUESTION_BYTES:
-            self.session.write(PHRASES["code-too_long"].format(proposal.label))
-            return None
+            return _Put(proposal)
         try:
-            ask = self._confirm(proposal)
+            put = self._begin_telling(request_id, proposal)
         except LocalProtocolError:
-            self.session.write(PHRASES["code-unreadable"].format(proposal.label))
+            self.session.write(self._phrases.format("code-unreadable", text=proposal.label))
             return None
-        self._note_ask(request_id, ask)
-        return proposal, ask
+        if put is None:
+            self.session.write(self._phrases.format("code-too_long", text=proposal.label))
+        return put
 
-    def _confirm(self, proposal: Proposal) -> Ask:
-        return self.session.confirm(
-            proposal.action,
+    def _begin_telling(self, request_id: RequestId, proposal: Proposal) -> _Put | None:
+        """Ask at once what fits into one question; return None for what is too long even for parts."""
+        telling = plan_telling(proposal.action, proposal.overview, self._phrases)
+        if telling is None or telling.questions:
+            return telling and _Put(proposal, telling)
+        return _Put(proposal, telling, self._confirm(request_id, proposal, telling.action))
+
+    def _confirm(self, request_id: RequestId, proposal: Proposal, action: str) -> Ask:
+        ask = self.session.confirm(
+            action,
             proposal.consequence,
             tool=proposal.tool,
             risk=proposal.risk,
@@ -367,21 +389,55 @@ class Turn:
             reversibility=proposal.reversibility,
             timeout=ASK_TIMEOUT,
         )
+        self._note_ask(request_id, ask)
+        return ask
 
-    def _decide(self, ident: str, tool: Mapping[str, Any], question: Future[Any]) -> bool:
+    def _finish_telling(self, request_id: RequestId, put: _Put) -> Ask | bool | None:
+        """
+        Tell all parts of what is long, and return the question that follows the last one.
+
+        Return False if the person has refused a part, and None if there is no answer.
+        """
+        if put.ask is not None or put.telling is None:
+            return put.ask
+        proposal, (questions, action) = put.proposal, put.telling
+        for question in questions:
+            answer = self._clarify(request_id, question, kinds=["yes_no"])
+            if answer is None or answer.outcome != "answered":
+                return None
+            if answer.response is not True:
+                return False
+
+        def confirm() -> Ask | None:
+            is_wanted = not (self.is_cancelling or request_id in self._withdrawn)
+            return self._confirm(request_id, proposal, action) if is_wanted else None
+
+        ask: Ask | None = self._post(confirm).result()
+        return ask
+
+    def _tell_refused_part(self, proposal: Proposal) -> None:
+        self._post(
+            lambda: self.session.write(self._phrases.format("code-part-refused", text=proposal.overview))
+        ).result()
+
+    def _decide(self, request_id: RequestId, ident: str, question: Future[_Put | None]) -> bool:
         """Wait for the person, and return whether the call may run; it was announced then."""
         put = question.result()
         if put is None:
             return False
-        proposal, ask = put
-        if ask is None:  # the person's own rule says that it is harmless
+        proposal = put.proposal
+        ask = self._finish_telling(request_id, put)
+        if ask is False:
+            self._tell_refused_part(proposal)
+            return False
+        if put.telling is None:  # the person's own rule says that it is harmless
             call = self.session.tool(
                 proposal.tool,
                 risk="low",
                 irreversible=False,
-                summary=PHRASES["code-ruled"].format(proposal.label),
+                summary=self._phrases.format("code-ruled", text=proposal.label),
             )
-        elif self._wait_for_yes(ask):
+        elif isinstance(ask, Ask) and self._wait_for_yes(ask):
             call = self.session.tool(
                 proposal.tool,
                 risk=proposal.risk,
@@ -399,7 +455,7 @@ class Turn:
         if earlier is not None:  # the same call was asked about twice, and nothing was told of the first
             earlier.end(TimeoutError())
         if self.is_cancelling:
-            call.end(ToolFailed())
+            call.end(ToolFailed(), name=self._phrases["error-unnamed"])
             self._calls.pop(ident, None)
             return False
         return True
@@ -430,7 +486,7 @@ class Turn:
 
         def decide() -> bool | None:
             try:
-                return self._decide_beside(ident, question, claim)
+                return self._decide_beside(request_id, ident, question, claim)
             except Exception:  # then whoever else was asked decides
                 if self.session.is_open:
                     _log.exception("A question of the coding agent could not be asked here.")
@@ -440,33 +496,35 @@ class Turn:
 
         return decide
 
-    def _put_opinion(
-        self, request_id: RequestId, tool: Mapping[str, Any], options: PermissionOptions
-    ) -> tuple[Proposal, Ask] | None:
+    def _put_opinion(self, request_id: RequestId, tool: Mapping[str, Any], options: PermissionOptions) -> _Put | None:
         """Ask, by the teller; return None for what cannot be asked here."""
         self._end_output()
         if self.is_cancelling or request_id in self._withdrawn:
             return None
-        proposal = _describe(tool, self._host.cwd)
-        ask = None
-        if (
-            proposal is not None
-            and options.allow_once is not None
-            and len(spell_invisible(proposal.action).encode()) <= MAX_QUESTION_BYTES
-        ):
+        proposal = _describe(tool, self._host.cwd, self._phrases)
+        put = None
+        if proposal is not None and options.allow_once is not None:
             with contextlib.suppress(LocalProtocolError):  # as for a secret
-                ask = self._confirm(proposal)
-        if proposal is None or ask is None:
-            self.session.write(PHRASES["code-editor-only"].format(_label(proposal)))
-            return None
-        self._note_ask(request_id, ask)
-        return proposal, ask
+                put = self._begin_telling(request_id, proposal)
+        if put is None:
+            self.session.write(self._phrases.format("code-editor-only", text=_label(proposal)))
+        return put
 
-    def _decide_beside(self, ident: str, question: Future[Any], claim: Callable[[], bool]) -> bool | None:
+    def _decide_beside(
+        self, request_id: RequestId, ident: str, question: Future[_Put | None], claim: Callable[[], bool]
+    ) -> bool | None:
         put = question.result()
         if put is None:
             return None
-        proposal, ask = put
+        proposal = put.proposal
+        ask = self._finish_telling(request_id, put)
+        if ask is False and claim():
+            self.refusals += 1
+            self._decisions[ident] = "refused"
+            self._tell_refused_part(proposal)
+            return False
+        if not isinstance(ask, Ask):
+            return None
         answer = ask.wait()
         is_granted = answer.granted and answer.outcome == "accepted"
         # Silence here, or nobody who listens, is no answer: another place may still give one.
@@ -493,9 +551,13 @@ class Turn:
         def tell() -> None:
             self._end_output()
             if is_allowed:
-                self.session.write(PHRASES["code-editor-allowed"].format(_label(_describe(tool, self._host.cwd))))
+                self.session.write(
+                    self._phrases.format(
+                        "code-editor-allowed", text=_label(_describe(tool, self._host.cwd, self._phrases))
+                    )
+                )
             else:
-                self.session.write(PHRASES["code-editor-refused"])
+                self.session.write(self._phrases["code-editor-refused"])
 
         self._jobs.put(tell)
 
@@ -652,22 +714,24 @@ class Turn:
 
     def _end_session(self, session: Session, reason: str) -> None:
         if self.has_failed:
-            session.fail(PHRASES["code-stop-fault"], category="permanent")
+            session.fail(self._phrases["code-stop-fault"], category="permanent")
         elif reason == "gone":
             phrase = "code-stop-stuck" if self.is_cancelling else "code-stop-gone"
-            session.fail(PHRASES[phrase], category="transient")
+            session.fail(self._phrases[phrase], category="transient")
         elif self.is_cancelling:
             session.cancel(by="producer" if self.unasked else "user")
         elif reason == "end_turn":
             session.complete()
         elif reason == "cancelled":
-            text = PHRASES["code-refused"] if self.refusals else None
-            session.cancel(text and f"{text} {PHRASES['code-hint-again']}", by="producer")
+            text = self._phrases["code-refused"] if self.refusals else None
+            session.cancel(text and f"{text} {self._phrases['code-hint-again']}", by="producer")
         elif reason == "error":
-            session.fail(PHRASES["code-stop-error"], category="transient")
+            session.fail(self._phrases["code-stop-error"], category="transient")
         else:
             name = reason if reason in _FAILURES else "other"
-            session.fail(PHRASES[f"code-stop-{name}"], category="permanent", hint=PHRASES["code-hint-again"])
+            session.fail(
+                self._phrases[f"code-stop-{name}"], category="permanent", hint=self._phrases["code-hint-again"]
+            )
 
     def finish(self, end: Callable[[Session], None]) -> None:
         """Tell what is still to be told, then end the session by calling ``end``, and the teller with it."""
@@ -682,20 +746,22 @@ class Turn:
                 self._end_output()
                 end(self.session)
 
-        ended = self._post(end_session)
-        self._jobs.put(None)
+        with self._lock:
+            ended = self._post(end_session)
+            self._is_over = True
+            self._jobs.put(None)
         self._teller.join()
         try:
             ended.result()
         except AaepError:
             if self.session.is_open:
-                self.session.fail(PHRASES["code-stop-fault"], category="permanent")
+                self.session.fail(self._phrases["code-stop-fault"], category="permanent")
 
 
-def _describe(tool: Mapping[str, Any], cwd: str) -> Proposal | None:
+def _describe(tool: Mapping[str, Any], cwd: str, phrases: Phrases) -> Proposal | None:
     """Return what a call would do, None if that cannot be told."""
     try:
-        return describe_call(tool, cwd)
+        return describe_call(tool, cwd, phrases)
     except LocalProtocolError:
         return None
 

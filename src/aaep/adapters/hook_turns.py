@@ -12,15 +12,19 @@ import logging
 from collections.abc import Coroutine, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
+
 from ..errors import AaepError, LocalProtocolError
 from ..producer.output import Output
 from ..producer.producer import Producer
 from ..producer.questions import Ask
 from ..producer.tool_call import Call
 from ..text.invisible import spell_invisible
-from ..text.phrases import PHRASES, humanize_name
+from ..text.phrases import humanize_name
 from ..text.sanitize import truncate
-from .hook_calls import HookCall, Proposal, describe_call, describe_reading
+from .acp_questions import Proposal
+from .hook_calls import HookCall, describe_call, describe_reading
+from .question_parts import plan_telling
 
 __all__ = ["Decision", "Question", "Turn"]
 
@@ -46,13 +50,14 @@ class ToolFailed(Exception):
     """The agent reports that a tool failed."""
 
 
-class Question(NamedTuple):
-    """A call that a person is asked about."""
+class Question(msgspec.Struct, kw_only=True, eq=False):
+    """A call that a person is asked about, in one question or in several that tell its parts."""
 
     call: HookCall
     ident: str
     proposal: Proposal
-    ask: Ask
+    ask: Ask  # the one that is open
+    later: list[str]  # what is asked after a yes to a part; the last of it is confirmed
 
 
 class Turn:
@@ -61,9 +66,10 @@ class Turn:
     def __init__(self, producer: Producer, agent_name: str, *, prompt: str | None, has_dialog: bool) -> None:
         """``has_dialog``: the agent asks by itself where there is no answer from here."""
         self._agent_name = agent_name
+        self._phrases = producer.phrases
         self._has_dialog = has_dialog
         self.session = producer.session(
-            PHRASES["hooks-started"].format(agent_name),
+            self._phrases.format("hooks-started", agent=agent_name),
             request=None if not prompt else truncate(prompt, _MAX_REQUEST_LENGTH),
         )
         self.session.start()
@@ -114,10 +120,10 @@ class Turn:
     def tell_waiting(self, call: HookCall | None) -> None:
         """Tell that the agent waits for the person at its own terminal."""
         self.end_output()
-        action = PHRASES["state.awaiting_input"]
+        action = self._phrases["state-awaiting_input"]
         if call is not None:
             action = self._describe_briefly(call)
-        self.session.write(PHRASES["hooks-terminal"].format(action))
+        self.session.write(self._phrases.format("hooks-terminal", text=action))
 
     # -- tools -----------------------------------------------------------------------------------
 
@@ -160,25 +166,29 @@ class Turn:
             _log.info("The end of a call could not be told.", exc_info=True)
 
     async def _tell_reading(self, call: HookCall, *, is_success: bool) -> None:
-        block = self.session.tool(call.tool, risk="low", irreversible=False, summary=describe_reading(call))
+        block = self.session.tool(
+            call.tool, risk="low", irreversible=False, summary=describe_reading(call, self._phrases)
+        )
         await block.__aenter__()
-        block.end(None if is_success else ToolFailed())
+        block.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
 
     async def _end_granted(self, ident: str, *, is_success: bool) -> None:
         await self._begin(ident)
         block = self._calls.pop(ident, None)
         if block is not None:
-            block.end(None if is_success else ToolFailed())
+            block.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
 
     def _warn(self, phrase: str, call: HookCall) -> None:
         """Tell what nobody here agreed to, which cannot be told as a tool (TOOL-002)."""
-        self.session.write(PHRASES[phrase].format(self._describe_briefly(call)))
+        self.session.write(self._phrases.format(phrase, text=self._describe_briefly(call)))
 
     def _describe_briefly(self, call: HookCall) -> str:
         try:
-            return truncate(spell_invisible(describe_call(call).action), _MAX_WARNING_LENGTH)
+            return truncate(
+                spell_invisible(describe_call(call, self._phrases).action, self._phrases), _MAX_WARNING_LENGTH
+            )
         except (LocalProtocolError, ValueError, RecursionError):
-            return PHRASES["hooks-undescribed"].format(humanize_name(call.tool))
+            return self._phrases.format("hooks-undescribed", tool=humanize_name(call.tool))
 
     # -- permissions -----------------------------------------------------------------------------
 
@@ -189,26 +199,36 @@ class Turn:
             self.tell_waiting(call)
             return Decision("leave")
         try:
-            proposal = describe_call(call)
-            ask = self.session.confirm(
-                proposal.action,
-                proposal.consequence,
-                tool=call.tool,
-                risk=proposal.risk,
-                irreversible=proposal.reversibility == "irreversible",
-                reversibility=proposal.reversibility,
-                default="reject",
-                timeout=_ASK_TIMEOUT,
-            )
+            proposal = describe_call(call, self._phrases)
+            telling = plan_telling(proposal.action, proposal.overview, self._phrases)
+            if telling is None:
+                raise LocalProtocolError("It is too long to be read out.")
+            first, *later = (*telling.questions, telling.action)
+            ask = self._put(call, proposal, first, is_last=not later)
         except (LocalProtocolError, ValueError, RecursionError):  # CF-019: nobody can agree to what they do not hear
             phrase = "hooks-terminal-unread" if self._has_dialog else "hooks-refused-unread"
-            self.session.write(PHRASES[phrase].format(humanize_name(call.tool)))
+            self.session.write(self._phrases.format(phrase, tool=humanize_name(call.tool)))
             ident = self._find_ident(call)
             self._outcomes[ident] = "terminal" if self._has_dialog else "refused"
             return Decision("none", "It cannot be read out in full. Nothing was done. Take smaller steps.")
         ident = self._find_ident(call)
         self._outcomes[ident] = "asked"
-        return Question(call, ident, proposal, ask)
+        return Question(call=call, ident=ident, proposal=proposal, ask=ask, later=later)
+
+    def _put(self, call: HookCall, proposal: Proposal, text: str, *, is_last: bool) -> Ask:
+        """Ask for a yes to a part of what a call would do, or to all of it."""
+        if not is_last:
+            return self.session.clarify(text, kinds=["yes_no"], timeout=_ASK_TIMEOUT)
+        return self.session.confirm(
+            text,
+            proposal.consequence,
+            tool=call.tool,
+            risk=proposal.risk,
+            irreversible=proposal.is_irreversible,
+            reversibility=proposal.reversibility,
+            default="reject",
+            timeout=_ASK_TIMEOUT,
+        )
 
     def _find_ident(self, call: HookCall) -> str:
         """Return the id of a call: a permission has none, so it is the newest that began with the same input."""
@@ -222,6 +242,10 @@ class Turn:
     async def wait_for_answer(self, question: Question) -> Decision:
         """Wait for the person, and return the decision; only a yes allows."""
         answer = await question.ask
+        while question.later and answer.outcome == "answered" and answer.response is True:
+            text = question.later.pop(0)
+            question.ask = self._put(question.call, question.proposal, text, is_last=not question.later)
+            answer = await question.ask
         if answer.granted and answer.outcome == "accepted":
             self._outcomes[question.ident] = "granted"
             self._granted[question.ident] = question
@@ -233,6 +257,8 @@ class Turn:
             self._outcomes[question.ident] = "terminal" if self._has_dialog else "refused"
             return Decision("none")
         self._outcomes[question.ident] = "refused"
+        if answer.outcome == "answered":
+            self.session.write(self._phrases.format("code-part-refused", text=question.proposal.overview))
         return Decision("deny", answer.refusal)
 
     def withdraw(self, question: Question) -> None:
@@ -270,7 +296,7 @@ class Turn:
         return self.session.tool(
             question.call.tool,
             risk=proposal.risk,
-            irreversible=proposal.reversibility == "irreversible",
+            irreversible=proposal.is_irreversible,
             ask=question.ask,
         )
 
@@ -286,10 +312,10 @@ class Turn:
         """The agent has stopped because of an error."""
         self._is_over = True
         self.end_output()
-        self.session.fail(name=name or PHRASES["error.unnamed"])
+        self.session.fail(name=name or self._phrases["error-unnamed"])
 
     def cancel(self, phrase: str) -> None:
         """The turn has ended before its end, for a reason that a phrase names."""
         self._is_over = True
         self.end_output()
-        self.session.cancel(PHRASES[phrase].format(self._agent_name))
+        self.session.cancel(self._phrases.format(phrase, agent=self._agent_name))

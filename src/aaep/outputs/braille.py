@@ -331,11 +331,11 @@ class BrailleOutput:
         self._show_reply(text, KeySpan(0, len(text), ENTER))
 
     def _report_key(self, key: str) -> None:
-        """Report a key, except for accepting what was not read to its end (C-22)."""
+        """Report a key, except for a yes to what was not read to its end (C-22)."""
         prompt = self._prompts.get(self._view.focused_prompt)
-        is_accept = key.lower() == DEFAULT_KEYS["accept"]
-        offers_accept = prompt is not None and any(span.key == DEFAULT_KEYS["accept"] for span in prompt.key_spans)
-        if is_accept and offers_accept and not self._view.is_prompt_read:
+        is_yes = key.lower() in (DEFAULT_KEYS["accept"], "y")
+        offers_it = prompt is not None and any(span.key == key.lower() for span in prompt.key_spans)
+        if is_yes and offers_it and not self._view.is_prompt_read:
             self._show_reply(self._phrases["braille-read_on"])
             return
         self._report(KeyPressed(key))

@@ -86,6 +86,7 @@ _COMMAND_WORDS: Final = (
     *("help", "answer", "leave", "stay"),
 )
 _SPEECH_WORDS: Final = ("silence", "pause", "skip", "faster", "slower")
+_YES_KEYS: Final = frozenset({_KEY_BINDINGS["accept"], "y"})  # a question may be answered with yes
 _ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _KEY_BINDINGS.items()}
 _SPEECH_ACTIONS_BY_KEY: Final[Mapping[str, str]] = {key: action for action, key in _SPEECH_KEYS.items()}
 _COMMANDS_BY_ACTION: Final[Mapping[str, Command]] = {
@@ -211,9 +212,9 @@ class InputInterpreter:
         return self.is_composing or (self._current is not None and self._current.prompt.prompt != token)
 
     def has_heard_all(self, token: str) -> bool:
-        """Whether an open prompt was printed in full, so that it can be accepted (C-22)."""
+        """Whether an open prompt was printed in full, so that it can be accepted, or answered with yes (C-22)."""
         shown_prompt = self._open_prompts.get(token)
-        return shown_prompt is not None and _KEY_BINDINGS["accept"] in dict(shown_prompt.prompt.keys)
+        return shown_prompt is not None and not _YES_KEYS.isdisjoint(dict(shown_prompt.prompt.keys))
 
     def waiting_text(self) -> str:
         """Return what is said of a prompt that comes while another one is being answered."""
@@ -240,7 +241,7 @@ class InputInterpreter:
         """
         token = prompt.prompt
         if not is_heard:
-            prompt = msgspec.structs.replace(prompt, keys=_without_accept(prompt.keys))
+            prompt = msgspec.structs.replace(prompt, keys=_without_accept(prompt))
         if not self.can_reply or token in self.answered_prompts:
             return self.prompt_mentioned(token)
         if prompt.replaces in self._open_prompts:
@@ -604,8 +605,7 @@ class InputInterpreter:
         if key not in dict(prompt.keys):
             if key not in dict(prompt.detail_keys):
                 return [PrintLine(self.phrases["unacceptable"])]
-            more = self.phrases["command-more"] if self.is_line_based else _KEY_BINDINGS["more"]
-            return [PrintLine(self.phrases.format("uncut", key=more))]
+            return [self._uncut_notice()]
         if self._is_expired(now):
             return [PrintLine(self.phrases["expired"])]
         if prompt.careful or (self._current is not None and self._current.is_ambiguous):
@@ -613,6 +613,11 @@ class InputInterpreter:
             self._armed_at = now
             return [self._second_key_notice()]
         return self._confirm_accept(now)
+
+    def _uncut_notice(self) -> PrintLine:
+        """Return the line that says how to hear the whole of a prompt. C-22"""
+        more = self.phrases["command-more"] if self.is_line_based else _KEY_BINDINGS["more"]
+        return PrintLine(self.phrases.format("uncut", key=more))
 
     def _second_key_notice(self) -> PrintLine:
         """Return the line that says how to confirm an acceptance, and what is accepted."""
@@ -655,6 +660,8 @@ class InputInterpreter:
         response = parse_answer(prompt.event, text, self.phrases)
         if response is None:
             return [PrintLine(self.phrases.format("answer-unsent", hint=self._answer_hint(prompt.event)))]
+        if response.value is True and prompt.cut and "y" not in dict(prompt.keys):
+            return [self._uncut_notice()]
         self._mark_answered(prompt)
         return [SendAnswer(prompt, response.value, response.display_text)]
 
@@ -762,5 +769,7 @@ class InputInterpreter:
         return intents
 
 
-def _without_accept(keys: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((key, effect) for key, effect in keys if key != _KEY_BINDINGS["accept"])
+def _without_accept(prompt: Announcement) -> tuple[tuple[str, str], ...]:
+    """Return the keys of a prompt that count before it was heard: a long question has no yes then either."""
+    removed = _YES_KEYS if prompt.cut else {_KEY_BINDINGS["accept"]}
+    return tuple((key, effect) for key, effect in prompt.keys if key not in removed)

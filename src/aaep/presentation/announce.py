@@ -439,11 +439,18 @@ def _compose_clarification(event: AwaitingClarification, view: EventView) -> Ite
     if view.is_detailed or not (view.is_terse or view.background.is_familiar):
         for kind in get_member(event, "accepted_response_kinds") or (() if labels else ("freetext",)):
             yield view.phrases.format_first(f"kind-{kind}")
+    if _is_yes_no(event) and not view.is_heard and "question" in view.remainders:
+        yield _format_cut_notice(view.preferences)
     default = get_member(event, "default_response")
     answer = ""
     if isinstance(default, str):
         answer = guard_value(sanitize(spell_invisible(default, view.phrases)), view.phrases)
     yield _format_timeout(view, "time-default" if answer else "time", view.shorten(answer, "default_response"))
+
+
+def _is_yes_no(event: AwaitingClarification) -> bool:
+    """Whether a question can be answered with yes."""
+    return "yes_no" in (get_member(event, "accepted_response_kinds") or ())
 
 
 def choice_labels(event: AwaitingClarification, phrases: Phrases = ENGLISH) -> list[str]:
@@ -548,7 +555,7 @@ def _omit_stock_summary(summary: str, view: EventView) -> str:
 def _prompt_keys(
     event: Envelope, preferences: Preferences, *, is_complete: bool, has_detail: bool
 ) -> tuple[tuple[str, str], ...]:
-    """Return the keys of a prompt; it can be accepted only if action and consequence are said in full (C-22)."""
+    """Return the keys of a prompt; accept and yes are among them only if what is asked was said in full (C-22)."""
     phrases = preferences.phrases
     commands: list[str] = []
     answers: list[tuple[str, str]] = []
@@ -560,8 +567,9 @@ def _prompt_keys(
         commands.append("reject" if allowed is None or "reject" in allowed else "close")
     elif isinstance(event, AwaitingClarification):
         answers = [(str(number), label) for number, label in enumerate(choice_labels(event, phrases), start=1)]
-        if "yes_no" in (get_member(event, "accepted_response_kinds") or ()):
-            answers += [("y", phrases["key-yes"]), ("n", phrases["key-no"])]
+        if _is_yes_no(event):
+            answers += [("y", phrases["key-yes"])] if is_complete else []
+            answers.append(("n", phrases["key-no"]))
     elif event.type == "aaep:agent.awaiting.confirmation":
         commands.append("reject")
     commands += ["more", "time"] if has_detail else ["time"]
@@ -633,7 +641,7 @@ def announce(
     detail_keys: tuple[tuple[str, str], ...] = ()
     about = ""
     if asks:
-        is_complete = heard or not view.remainders.keys() & {"action", "consequence"}
+        is_complete = heard or not view.remainders.keys() & {"action", "consequence", "question"}
         whole_view = EventView(event, preferences, verbosity, MAX_SPOKEN_LENGTH, seconds_left, unfamiliar)
         has_detail = _join_sentences(compose(event, whole_view)) != detail
         keys = _prompt_keys(event, preferences, is_complete=is_complete, has_detail=has_detail)

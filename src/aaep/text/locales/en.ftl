@@ -1755,6 +1755,75 @@ code-editor-fault = Something in this program failed. The agent goes on with the
 # When: the end of a turn.
 code-editor-gone = The editor has ended.
 
+# When: what it wants to do, where that is too long for one question; then its parts.
+# $size (text): 300 lines
+code-run-long = Run a command of { $size }.
+
+# When: the same.
+# $file (text): a.txt
+# $size (text): 300 lines
+code-create-long = Create { $file }, { $size }.
+
+# When: the same, where the file may be there already.
+# $file (text): a.txt
+# $size (text): 300 lines
+code-write-long = Write { $file }, { $size }.
+
+# When: the same, where a text in a file is replaced.
+# $file (text): a.py
+# $removed (text): 20 lines
+# $added (text): 300 lines
+code-edit-long = In { $file }, replace { $removed } with { $added }.
+
+# When: how long a change or a command is.
+# $count (number): 60
+code-kilobytes =
+    { $count ->
+        [one] 1 kilobyte
+       *[other] { $count } kilobytes
+    }
+
+# When: a question with yes or no before the first part of what is long.
+# $overview (text): Change a.py: 900 lines added, 3 lines removed.
+# $size (text): 60 kilobytes
+# $count (number): 20
+code-parts =
+    { $count ->
+        [one] { $overview } It is { $size } long, in 1 part. Nothing is done before you have heard it. Go on?
+       *[other] { $overview } It is { $size } long, in { $count } parts. Nothing is done before you have heard them all. Go on?
+    }
+
+# When: a question with yes or no; no refuses all of it.
+# $number (number): 2
+# $count (number): 20
+# $text (text): At line 3, add x.
+code-part = Part { $number } of { $count }. { $text } Go on?
+
+# When: what is accepted, after all other parts were heard.
+# $overview (text): Change a.py: 900 lines added, 3 lines removed.
+# $count (number): 20
+# $text (text): At line 3, add x.
+code-part-last = { $overview } This is the last of its { $count } parts. { $text }
+
+# When: a part that goes on with a quoted text, at a new line.
+# $line (number): 80
+# $text (text): quote x end quote.
+code-part-line = It goes on with line { $line }, counted from 1 again: { $text }
+
+# When: a part that goes on with a quoted text, at a new word.
+# $line (number): 80
+# $text (text): quote x end quote.
+code-part-word = It goes on in line { $line }: { $text }
+
+# When: the same, in the middle of a word.
+# $line (number): 80
+# $text (text): quote x end quote.
+code-part-middle = It goes on in line { $line }, in the middle of a word: { $text }
+
+# When: a part was answered with no.
+# $text (text): Change a.py: 900 lines added, 3 lines removed.
+code-part-refused = Refused. Nothing was done. { $text }
+
 ## Braille
 
 # When: once for each language without a braille table.
@@ -1784,10 +1853,6 @@ braille-choice = Enter sends { $choice }
 hooks-started = { $agent } is at work.
 
 # When: what it wants to do.
-# $command (text): quote git push end quote
-hooks-run = Run { $command }.
-
-# When: what it wants to do.
 # $file (text): a.txt
 # $size (text): 1 line
 # $text (text): hello
@@ -1804,23 +1869,6 @@ hooks-edit = In { $file }, replace { $old } with { $new }.
 # $old (text): x
 # $new (text): y
 hooks-edit-all = In { $file }, replace every { $old } with { $new }.
-
-# When: it has read a file.
-# $file (text): a.py
-hooks-reading = Reading { $file }.
-
-# When: it has searched files.
-# $text (text): main
-hooks-searching = Searching for { $text }.
-
-# When: what follows from a yes.
-hooks-effect-run = It runs with all your rights.
-
-# When: what follows from a yes.
-hooks-effect-change = The file is written.
-
-# When: what follows from a yes.
-hooks-effect-other = What this changes is not known. Take it as final.
 
 # When: it asks what only its terminal can take.
 # $text (text): Use x.
