@@ -19,7 +19,7 @@ import pytest
 from aaep.outputs.base import KeyPressed, Notice, OutputEvent
 from aaep.outputs.braille import BrailleOutput
 from aaep.outputs.brlapi import BrlapiConnection, BrlttyUnavailable, find_tty_path
-from aaep.outputs.liblouis import BrailleTranslator, LiblouisUnavailable
+from aaep.outputs.liblouis import BrailleTranslator, Liblouis, LiblouisUnavailable
 from aaep.outputs.printer import LinePrinter
 from aaep.outputs.stdin import detect_input
 from aaep.outputs.terminal import Terminal
@@ -372,8 +372,19 @@ def test_a_prompt_with_more_time_stays_the_one_that_keys_answer() -> None:
 def test_without_brltty_there_is_an_error_that_says_what_to_start() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = free.getsockname()[1] - 4101
-    with pytest.raises(BrlttyUnavailable, match=r"Nothing answers at 127\.0\.0\.1:\d+\. Start BRLTTY .*BRLAPI_HOST"):
+    with pytest.raises(BrlttyUnavailable, match=r"Nothing answers at 127\.0\.0\.1:\d+\. Start BRLTTY, .*BRLAPI_HOST"):
         BrailleOutput(host=f"127.0.0.1:{number}", environment={}).open(lambda event: None)
+
+
+def test_that_there_is_no_display_is_told_in_the_language_of_the_person() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    phrases = get_phrases(("de",))
+    with pytest.raises(BrlttyUnavailable) as caught:
+        BrailleOutput(host=f"127.0.0.1:{port - 4101}", phrases=phrases, environment={}).open(lambda event: None)
+    assert str(caught.value) == phrases.format("braille-unavailable", address=f"127.0.0.1:{port}")
+    with pytest.raises(LiblouisUnavailable, match=phrases["braille-library"].partition(".")[0]):
+        Liblouis(["libnothing.so.1"], phrases=phrases)
 
 
 def test_something_else_at_the_address_is_told_from_brltty() -> None:

@@ -210,7 +210,11 @@ class BrailleOutput:
 
     def _connect(self) -> BrlapiConnection:
         return BrlapiConnection(
-            host=self._host, key_file=self._key_file, tty_path=self._tty_path, key_ranges=_KEY_RANGES
+            host=self._host,
+            key_file=self._key_file,
+            tty_path=self._tty_path,
+            key_ranges=_KEY_RANGES,
+            phrases=self._phrases,
         )
 
     def _reconnect(self) -> None:

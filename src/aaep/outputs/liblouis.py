@@ -89,8 +89,8 @@ class LiblouisUnavailable(AaepError):
 class Liblouis:
     """The library itself: cells for a text by the name of a table."""
 
-    def __init__(self, library_names: Sequence[str] = LIBRARY_NAMES) -> None:
-        self._library = _load_library(library_names)
+    def __init__(self, library_names: Sequence[str] = LIBRARY_NAMES, *, phrases: Phrases = ENGLISH) -> None:
+        self._library = _load_library(library_names, phrases)
         self._library.lou_setLogLevel(_LOG_OFF)  # otherwise it writes to the terminal
         self._char_size: int = self._library.lou_charSize()
         self._encoding = "utf-32-le" if self._char_size == 4 else "utf-16-le"
@@ -168,16 +168,14 @@ class Liblouis:
         )
 
 
-def _load_library(names: Sequence[str]) -> ctypes.CDLL:
+def _load_library(names: Sequence[str], phrases: Phrases) -> ctypes.CDLL:
     found = (name for name in (*names, ctypes.util.find_library("louis") if names is LIBRARY_NAMES else None) if name)
     for name in found:
         try:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    raise LiblouisUnavailable(
-        "Braille needs liblouis, which is not installed. On Debian: apt install liblouis20 liblouis-data."
-    )
+    raise LiblouisUnavailable(phrases["braille-library"])
 
 
 def _make_monotonic(positions: Iterable[int], length: int) -> tuple[int, ...]:
@@ -219,7 +217,7 @@ class BrailleTranslator:
     ) -> None:
         self.notify = notify
         self._phrases = phrases
-        self._liblouis = liblouis or Liblouis()
+        self._liblouis = liblouis or Liblouis(phrases=phrases)
         self._is_contracted = contracted
         self._language = language
         if not self._liblouis.has_table(_FALLBACK_TABLE):

@@ -750,6 +750,10 @@ speech-address = قيمة SPEECHD_ADDRESS هي { $address }. يلزم كتابة
 
 speech-refused = لا يعرف Speech Dispatcher هذه القيمة: { $value }.
 
+braille-unavailable = لا شيء يستجيب على العنوان { $address }. يلزم تشغيل BRLTTY أو ضبط BRLAPI_HOST. على Debian: apt install brltty.
+
+braille-library = يحتاج برايل إلى liblouis، وهو غير مثبت. على Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = عدد الكلمات في الدقيقة: { $count }.
 
 ## Answering

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS ist { $address }. Schreiben Sie unix_socket:pat
 
 speech-refused = Speech Dispatcher kennt { $value } nicht.
 
+braille-unavailable = Unter { $address } antwortet nichts. Starten Sie BRLTTY oder setzen Sie BRLAPI_HOST. Unter Debian: apt install brltty.
+
+braille-library = Braille braucht liblouis, das nicht installiert ist. Unter Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } Wörter pro Minute.
 
 ## Answering

@@ -1131,6 +1131,13 @@ speech-address = SPEECHD_ADDRESS is { $address }. Write unix_socket:path or inet
 # $value (text): klatt9
 speech-refused = Speech Dispatcher does not know { $value }.
 
+# When: braille was asked for, and there is no display.
+# $address (text): 127.0.0.1:4101
+braille-unavailable = Nothing answers at { $address }. Start BRLTTY, or set BRLAPI_HOST. On Debian: apt install brltty.
+
+# When: the same.
+braille-library = Braille needs liblouis, which is not installed. On Debian: apt install liblouis20 liblouis-data.
+
 # When: speech was made faster or slower.
 # $count (number): 240
 speech-rate = { $count } words a minute.

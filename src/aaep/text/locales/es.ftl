@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS es { $address }. Escriba unix_socket:path o ine
 
 speech-refused = Speech Dispatcher no conoce { $value }.
 
+braille-unavailable = Nada responde en { $address }. Inicie BRLTTY o defina BRLAPI_HOST. En Debian: apt install brltty.
+
+braille-library = El braille necesita liblouis, que no está instalado. En Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } palabras por minuto.
 
 ## Answering

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS vaut { $address }. Écrivez unix_socket:path ou
 
 speech-refused = Speech Dispatcher ne connaît pas { $value }.
 
+braille-unavailable = Rien ne répond à { $address }. Démarrez BRLTTY ou définissez BRLAPI_HOST. Sous Debian : apt install brltty.
+
+braille-library = Le braille a besoin de liblouis, qui n'est pas installé. Sous Debian : apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } mots par minute.
 
 ## Answering

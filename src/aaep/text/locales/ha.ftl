@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS shi ne { $address }. A rubuta unix_socket:path 
 
 speech-refused = Speech Dispatcher bai san { $value } ba.
 
+braille-unavailable = Babu abin da ke amsawa a { $address }. A kunna BRLTTY ko a saita BRLAPI_HOST. A Debian: apt install brltty.
+
+braille-library = Rubutun makafi yana buƙatar liblouis, wanda ba a girka ba. A Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Kalmomi { $count } a minti ɗaya.
 
 ## Answering

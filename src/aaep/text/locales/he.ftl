@@ -702,6 +702,10 @@ speech-address = הערך של SPEECHD_ADDRESS הוא { $address }. יש לכת�
 
 speech-refused = הערך { $value } לא מוכר אצל Speech Dispatcher.
 
+braille-unavailable = אין מענה בכתובת { $address }. יש להפעיל את BRLTTY או להגדיר את BRLAPI_HOST. ב-Debian: apt install brltty.
+
+braille-library = ברייל צריך את liblouis, שאינו מותקן. ב-Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } מילים בדקה.
 
 ## Answering

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS का मान { $address } है। unix_so
 
 speech-refused = Speech Dispatcher इसे नहीं जानता: { $value }।
 
+braille-unavailable = { $address } पर कोई उत्तर नहीं मिल रहा। BRLTTY चालू करें या BRLAPI_HOST सेट करें। Debian पर: apt install brltty।
+
+braille-library = ब्रेल के लिए liblouis चाहिए, जो इंस्टॉल नहीं है। Debian पर: apt install liblouis20 liblouis-data।
+
 speech-rate = हर मिनट { $count } शब्द।
 
 ## Answering

@@ -634,6 +634,10 @@ speech-address = SPEECHD_ADDRESS bụ { $address }. Dee unix_socket:path ma ọ 
 
 speech-refused = Speech Dispatcher amaghị { $value }.
 
+braille-unavailable = Ọ dịghị ihe na-aza na { $address }. Malite BRLTTY ma ọ bụ tọọ BRLAPI_HOST. Na Debian: apt install brltty.
+
+braille-library = Braille chọrọ liblouis, nke a na-awụnyeghị. Na Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Okwu { $count } na nkeji.
 
 ## Answering

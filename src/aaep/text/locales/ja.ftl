@@ -640,6 +640,10 @@ speech-address = SPEECHD_ADDRESS は { $address } です。unix_socket:path か 
 
 speech-refused = Speech Dispatcher は { $value } を知りません。
 
+braille-unavailable = { $address } から応答がありません。BRLTTY を起動するか、BRLAPI_HOST を設定してください。Debian では：apt install brltty。
+
+braille-library = 点字には liblouis が必要ですが、インストールされていません。Debian では：apt install liblouis20 liblouis-data。
+
 speech-rate = 1分に { $count } 語です。
 
 ## Answering

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS é { $address }. Escreva unix_socket:path ou in
 
 speech-refused = O Speech Dispatcher não conhece { $value }.
 
+braille-unavailable = Nada responde em { $address }. Inicie o BRLTTY ou defina BRLAPI_HOST. No Debian: apt install brltty.
+
+braille-library = O braille precisa do liblouis, que não está instalado. No Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } palavras por minuto.
 
 ## Answering

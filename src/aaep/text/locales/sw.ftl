@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS ni { $address }. Andika unix_socket:path au ine
 
 speech-refused = Speech Dispatcher haijui { $value }.
 
+braille-unavailable = Hakuna kinachojibu kwenye { $address }. Washa BRLTTY au weka BRLAPI_HOST. Kwenye Debian: apt install brltty.
+
+braille-library = Nukta nundu inahitaji liblouis, ambayo haijasakinishwa. Kwenye Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Maneno { $count } kwa dakika.
 
 ## Answering

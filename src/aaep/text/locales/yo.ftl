@@ -634,6 +634,10 @@ speech-address = SPEECHD_ADDRESS jẹ́ { $address }. Kọ unix_socket:path tàb
 
 speech-refused = Speech Dispatcher kò mọ { $value }.
 
+braille-unavailable = Kò sí ohun tó dáhùn ní { $address }. Bẹ̀rẹ̀ BRLTTY tàbí kí o ṣètò BRLAPI_HOST. Lórí Debian: apt install brltty.
+
+braille-library = Braille nílò liblouis, tí kò sí lórí ẹ̀rọ yìí. Lórí Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Ọ̀rọ̀ { $count } ní ìṣẹ́jú kan.
 
 ## Answering

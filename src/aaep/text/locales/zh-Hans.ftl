@@ -640,6 +640,10 @@ speech-address = SPEECHD_ADDRESS 是 { $address }。请写 unix_socket:path 或 
 
 speech-refused = Speech Dispatcher 不认识 { $value }。
 
+braille-unavailable = { $address } 没有回应。请启动 BRLTTY，或设置 BRLAPI_HOST。在 Debian 上：apt install brltty。
+
+braille-library = 盲文需要 liblouis，但没有安装。在 Debian 上：apt install liblouis20 liblouis-data。
+
 speech-rate = 每分钟 { $count } 个词。
 
 ## Answering
