@@ -113,8 +113,8 @@ def break_daemon(host: Machine) -> None:
 class Daemon:
     """The daemon of a machine, in a thread of the test, whose producer a listener can be given."""
 
-    def __init__(self, host: Machine, reader_grace: float) -> None:
-        self.producer = aaep.Producer("claude", name="Claude Code", journal=None)
+    def __init__(self, host: Machine, reader_grace: float, language: str) -> None:
+        self.producer = aaep.Producer("claude", name="Claude Code", language=language, journal=None)
         self._listening, self._path = open_listening_socket(host.path)
         self._reader_grace = reader_grace
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -148,8 +148,8 @@ class Daemon:
 
 
 @contextmanager
-def daemon(host: Machine, *, reader_grace: float = 30.0) -> Iterator[Daemon]:
-    running = Daemon(host, reader_grace)
+def daemon(host: Machine, *, reader_grace: float = 30.0, language: str = "en-US") -> Iterator[Daemon]:
+    running = Daemon(host, reader_grace, language)
     running.start()
     try:
         yield running

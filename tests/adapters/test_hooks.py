@@ -17,7 +17,9 @@ import pytest
 
 import aaep
 from aaep.adapters import hook_program
+from aaep.presentation.preferences import Preferences
 from aaep.testing import Listener
+from aaep.text.phrases import GAP, get_phrases
 from aaep.transports.unix.paths import choose_socket_path, get_peer_ids
 from tests.adapters.hooking import (
     ALLOW,
@@ -90,6 +92,31 @@ def test_a_yes_allows_and_the_whole_turn_is_told(host: Machine, running: Daemon,
     assert listener.output == "I will make it.\n"
     assert listener.findings() == []
     check_recorded(listener, tmp_path)
+
+
+@pytest.mark.parametrize("tag", ["ar", "de", "ja"])
+def test_a_turn_is_told_in_the_language_of_the_producer(host: Machine, tag: str) -> None:
+    phrases = get_phrases((tag,))
+    heard: list[str] = []
+    unasked = {"tool_name": "xqz", "tool_input": {"vwx": 1}, "tool_use_id": "toolu_2"}
+    with daemon(host, language=tag) as running:
+        listener = Listener(
+            running.producer,
+            answer="accept",
+            preferences=Preferences(languages=(tag,)),
+            on_announcement=lambda announcement: heard.append(announcement.text),
+        )
+        host.tell("UserPromptSubmit", claude("UserPromptSubmit", prompt="Xqz."))
+        assert host.run("PermissionRequest", permission()) == (0, line(ALLOW), "")
+        host.tell("PostToolUse", claude("PostToolUse", **unasked, tool_response={}))
+        host.tell("Stop", claude("Stop", stop_hook_active=False))
+        listener.wait_for_end()
+    (prompt,) = listener.prompts
+    assert isinstance(prompt, aaep.AwaitingConfirmation)
+    assert prompt.action == phrases.format("code-run", command="“touch RAN”")
+    assert prompt.consequence == phrases["code-effect-run"]
+    assert phrases.format("hooks-started", agent="Claude Code") in heard[0]
+    assert phrases.list_forms("hooks-unasked")[0].partition(GAP)[0].strip() in listener.output
 
 
 def test_a_no_denies_and_says_so_to_the_model(host: Machine, running: Daemon, tmp_path: Path) -> None:

@@ -522,3 +522,9 @@ def test_the_languages_are_those_given_or_those_of_the_system(
     given: list[str], environment: dict[str, str], wanted: tuple[str, ...]
 ) -> None:
     assert find_languages(given, environment) == wanted
+
+
+def test_a_system_in_american_english_asks_for_it_once(given: dict[str, Any]) -> None:
+    environment = {"LANG": "en_US.UTF-8", "LC_ALL": None, "LC_MESSAGES": None, "LANGUAGE": None}
+    assert run(URL, env=environment).exit_code == 0
+    assert given["terms"].languages == ("en-US",)

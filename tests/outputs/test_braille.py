@@ -19,18 +19,19 @@ import pytest
 from aaep.outputs.base import KeyPressed, Notice, OutputEvent
 from aaep.outputs.braille import BrailleOutput
 from aaep.outputs.brlapi import BrlapiConnection, BrlttyUnavailable, find_tty_path
-from aaep.outputs.liblouis import BrailleTranslator, LiblouisUnavailable
+from aaep.outputs.liblouis import BrailleTranslator, Liblouis, LiblouisUnavailable
 from aaep.outputs.printer import LinePrinter
 from aaep.outputs.stdin import detect_input
 from aaep.outputs.terminal import Terminal
 from aaep.presentation.announce import Announcement, announce_line
 from aaep.presentation.braille import PROMPT_SIGN, WAITING_DOTS, find_windows
+from aaep.presentation.preferences import Preferences
 from aaep.presentation.queue import Speak
 from aaep.producer.producer import Producer
 from aaep.producer.questions import Ask
 from aaep.producer.session import Session
 from aaep.subscriber.subscriber import Subscriber
-from aaep.text.phrases import PHRASES
+from aaep.text.phrases import PHRASES, get_phrases
 from tests.braille import VirtualDisplay, as_text, virtual_display
 from tests.presentation.test_announce import said
 
@@ -93,18 +94,18 @@ def windows_of(text: str, width: int, language: str = "en", **options: Any) -> l
     return [as_text(translation.cells[window.start : window.stop][: width - 2]) for window in windows]
 
 
-def spell(text: str) -> str:
-    return as_text(BrailleTranslator(contracted=False)(text, "en").cells)
+def spell(text: str, language: str = "en") -> str:
+    return as_text(BrailleTranslator(contracted=False)(text, language).cells)
 
 
-def see(display: VirtualDisplay, text: str) -> None:
+def see(display: VirtualDisplay, text: str, language: str = "en") -> None:
     """Wait until a text without contractions is on the display by itself."""
-    display.wait_for(lambda: spell(text) in display.shown)
+    display.wait_for(lambda: spell(text, language) in display.shown)
 
 
-def seek(display: VirtualDisplay, text: str) -> int:
+def seek(display: VirtualDisplay, text: str, language: str = "en") -> int:
     """Pan to the right until a text without contractions is there, and return the cell where it begins."""
-    wanted = spell(text)
+    wanted = spell(text, language)
     for _ in range(60):
         if wanted in display.shown:
             return display.shown.rindex(wanted)
@@ -160,7 +161,19 @@ def test_a_language_without_a_table_is_told_once() -> None:
         sitting.say("Mo ti bẹ̀rẹ̀.", "yo")
         sitting.say("Mo ti parí.", "yo")
         sitting.display.wait_for_text(windows_of("Mo ti parí.", 80, "yo")[0])
-        sitting.expect(Notice(PHRASES["braille.no_table"].format("yo")), Notice(PHRASES["braille.marks"]))
+        sitting.expect(Notice(PHRASES["braille.no_table"].format("Yoruba")), Notice(PHRASES["braille.marks"]))
+
+
+def test_what_the_display_says_of_itself_is_in_the_language_of_the_person() -> None:
+    phrases = get_phrases(("de",))
+    with desk(80, language="de", phrases=phrases) as sitting:
+        sitting.say("Mo ti bẹ̀rẹ̀.", "yo")
+        notices = [phrases.format("braille-no_table", language="Yoruba"), phrases["braille-marks"]]
+        sitting.expect(*map(Notice, notices))
+        sitting.display.kill()
+        sitting.display.start()
+        notices += [phrases["braille-lost"], phrases["braille-back"]]
+        sitting.expect(*map(Notice, notices))
 
 
 def test_of_many_messages_at_once_only_the_newest_is_written() -> None:
@@ -260,6 +273,42 @@ def test_a_routing_key_above_a_word_of_a_prompt_presses_its_key(word: str, key: 
         sitting.expect(KeyPressed(key))
 
 
+@pytest.mark.parametrize("tag", ["ar", "de", "ja"])
+def test_the_words_of_a_prompt_are_keys_in_the_language_of_the_person(tag: str) -> None:
+    phrases = get_phrases((tag,))
+    hints = {"localization_hints": {"primary_language": tag}}
+    texts = {"action": "Xqz.", "consequence": "Vwx."}  # so short that no window ends between a key and its word
+    prompt = said("awaiting.confirmation", to=Preferences(languages=(tag,)), **texts, **hints)
+    with desk(80, contracted=False, language=tag, phrases=phrases) as sitting:
+        sitting.ask(prompt)
+        sitting.display.press("PassDots 0x01")
+        see(sitting.display, phrases["braille-read_on"][:20], tag)
+        assert not sitting.reports
+        sitting.display.press("Home")
+        see(sitting.display, phrases["confirm"], tag)
+        sitting.display.wait_for(lambda: sitting.display.frames[-1][0] == PROMPT_SIGN)
+        for name, keys in (("accept", "a"), ("reject", "ar"), ("time", "art")):
+            cell = seek(sitting.display, f"{keys[-1]} {phrases[f'key-{name}']}", tag)
+            sitting.display.press(f"Route {cell}")
+            sitting.expect(*map(KeyPressed, keys))
+        text = phrases.format("accept-second-key", action="x.")
+        sitting.say(text, tag, answer=True)
+        see(sitting.display, text.split(" y")[0], tag)
+        cell = seek(sitting.display, text[text.index("y") : text.index("x")], tag)
+        sitting.display.press(f"Route {cell}")
+        sitting.expect(*map(KeyPressed, "arty"))
+        choices = [{"value": "one", "label": "xqz"}, {"value": "two", "label": "vwx"}]
+        sitting.ask(said("awaiting.clarification", to=Preferences(languages=(tag,)), choices=choices, **hints))
+        see(sitting.display, phrases["question"], tag)
+        cell = seek(sitting.display, "vwx", tag)
+        sitting.display.press(f"Route {cell}")
+        sitting.expect(*map(KeyPressed, "arty2"))
+        see(sitting.display, phrases.format("braille-choice", choice="2"), tag)
+        cell = seek(sitting.display, phrases.format("braille-choice", choice="2"), tag)
+        sitting.display.press(f"Route {cell}")
+        sitting.expect(*map(KeyPressed, "arty2\n"))
+
+
 QUESTION = said("awaiting.clarification", "choices", question="May I go on?", accepted_response_kinds=["yes_no"])
 
 
@@ -330,8 +379,19 @@ def test_a_prompt_with_more_time_stays_the_one_that_keys_answer() -> None:
 def test_without_brltty_there_is_an_error_that_says_what_to_start() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = free.getsockname()[1] - 4101
-    with pytest.raises(BrlttyUnavailable, match=r"Nothing answers at 127\.0\.0\.1:\d+\. Start BRLTTY .*BRLAPI_HOST"):
+    with pytest.raises(BrlttyUnavailable, match=r"Nothing answers at 127\.0\.0\.1:\d+\. Start BRLTTY, .*BRLAPI_HOST"):
         BrailleOutput(host=f"127.0.0.1:{number}", environment={}).open(lambda event: None)
+
+
+def test_that_there_is_no_display_is_told_in_the_language_of_the_person() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    phrases = get_phrases(("de",))
+    with pytest.raises(BrlttyUnavailable) as caught:
+        BrailleOutput(host=f"127.0.0.1:{port - 4101}", phrases=phrases, environment={}).open(lambda event: None)
+    assert str(caught.value) == phrases.format("braille-unavailable", address=f"127.0.0.1:{port}")
+    with pytest.raises(LiblouisUnavailable, match=phrases["braille-library"].partition(".")[0]):
+        Liblouis(["libnothing.so.1"], phrases=phrases)
 
 
 def test_something_else_at_the_address_is_told_from_brltty() -> None:

@@ -15,8 +15,9 @@ from jeepney.io.threading import open_dbus_connection
 from aaep.outputs.base import Notice, OutputEvent, PromptAnswered
 from aaep.outputs.notifications import DesktopNotifications, NoNotifications, NotifySend, open_notifications
 from aaep.presentation.announce import Announcement
+from aaep.presentation.preferences import Preferences
 from aaep.presentation.queue import Speak
-from aaep.text.phrases import PHRASES
+from aaep.text.phrases import ENGLISH, PHRASES, Phrases, get_phrases
 from tests.desktop import Desktop, bus, desktop, send_signal
 from tests.outputs.test_terminal import at_a_terminal
 from tests.presentation.test_announce import said
@@ -43,9 +44,9 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def notifying() -> Iterator[tuple[DesktopNotifications, SimpleQueue[OutputEvent]]]:
+def notifying(phrases: Phrases = ENGLISH) -> Iterator[tuple[DesktopNotifications, SimpleQueue[OutputEvent]]]:
     reports: SimpleQueue[OutputEvent] = SimpleQueue()
-    output = open_notifications()
+    output = open_notifications(phrases)
     assert isinstance(output, DesktopNotifications)
     output.open(reports.put)
     try:
@@ -167,6 +168,30 @@ def test_without_a_service_a_program_shows_them(tmp_path: Path, monkeypatch: pyt
     lines = (tmp_path / "shown").read_text().splitlines()
     assert lines[2:4] == ["--", "Bank Assistant asks"] and lines.count("--") == 1
     assert "1 &lt; 2" in lines[4] and lines[-1] == ANSWER
+
+
+@pytest.mark.parametrize("tag", ["ar", "de", "ja"])
+def test_notifications_are_in_the_language_of_the_person(address: str, tag: str) -> None:
+    phrases = get_phrases((tag,))
+    preferences = Preferences(languages=(tag,))
+    with desktop(address) as service, notifying(phrases) as (output, _):
+        output.present(speak(light(to=preferences)))
+        shown = service.shown.get(timeout=30)
+        assert shown.title == phrases.format("notification-title", agent="Bank Assistant")
+        labels = [phrases["notification-accept"], phrases["notification-reject"]]
+        assert shown.body.startswith(phrases["confirm"]) and shown.actions[1::2] == labels
+        output.present(speak(light("rpl_2", risk_level="high", to=preferences)))
+        assert service.shown.get(timeout=30).body.endswith(f"\n{phrases['notification-answer']}")
+
+
+def test_without_notifications_it_is_told_in_the_language_of_the_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/nobody")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    reports: list[OutputEvent] = []
+    open_notifications(get_phrases(("de",))).open(reports.append)
+    assert reports == [Notice(get_phrases(("de",))["notifications-none"])]
 
 
 def test_without_either_it_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

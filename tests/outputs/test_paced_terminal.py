@@ -10,8 +10,9 @@ import pytest
 
 from aaep.outputs.interpreter import MIN_READING_TIME
 from aaep.outputs.pacing import OVERDUE_MARGIN
+from aaep.presentation.preferences import Preferences
 from aaep.subscriber.status import UNREADABLE
-from aaep.text.phrases import PHRASES
+from aaep.text.phrases import PHRASES, get_phrases
 from tests.outputs.scripted import ScriptedOutput
 from tests.outputs.test_terminal import LATER, Sitting, at_a_pipe, at_a_terminal, light, outcome, risky
 from tests.presentation.test_announce import SUMMARIES, event
@@ -27,6 +28,14 @@ def listening(*outputs: ScriptedOutput, **settings: Any) -> Iterator[tuple[Sitti
             yield sitting, voice
         finally:
             leave(sitting, *(outputs or (voice,)))
+
+
+def test_lines_of_the_reader_are_spoken_as_the_language_they_are_in() -> None:
+    voice = ScriptedOutput()
+    with at_a_terminal(outputs=[voice], preferences=Preferences(languages=("de",))) as sitting:
+        assert voice.hear_all() == get_phrases(("de",))["greeting-keys"]
+        assert voice.current is not None and voice.current.announcement.language == "de"
+        leave(sitting, voice)
 
 
 def leave(sitting: Sitting, *voices: ScriptedOutput) -> None:

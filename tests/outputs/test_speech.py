@@ -268,6 +268,23 @@ def test_without_a_server_it_is_told_once_that_nothing_is_spoken(monkeypatch: py
     assert reports == [Notice(f"{PHRASES['speech.none']} {PHRASES['speech.unavailable']}")]
 
 
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("unix_socket:/nonexistent/speechd.sock", "speech-unavailable"), ("tcp:1", "speech-address")],
+)
+def test_why_nothing_is_spoken_is_told_in_the_language_of_the_person(
+    monkeypatch: pytest.MonkeyPatch, address: str, reason: str
+) -> None:
+    monkeypatch.setenv("SPEECHD_ADDRESS", address)
+    phrases = get_phrases(("ja",))
+    reports: list[OutputEvent] = []
+    open_speech(SpeechSettings(languages=("ja", "en"))).open(reports.append)
+    assert reports == [Notice(f"{phrases['speech-none']} {phrases.format(reason, address=address)}")]
+    with pytest.raises(SpeechUnavailable) as caught:
+        SpeechOutput(SpeechSettings(languages=("ja", "en"))).open(reports.append)
+    assert str(caught.value) == phrases.format(reason, address=address)
+
+
 def test_with_a_server_it_is_used(quick: SpeechServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPEECHD_ADDRESS", quick.environment["SPEECHD_ADDRESS"])
     assert isinstance(open_speech(), SpeechOutput)

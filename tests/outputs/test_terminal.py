@@ -52,6 +52,7 @@ from aaep.outputs.stdin import (
 from aaep.outputs.terminal import Terminal
 from aaep.presentation.announce import Announcement, Preferences
 from aaep.presentation.earcons import EARCONS
+from aaep.presentation.preferences import DEFAULT_PREFERENCES
 from aaep.protocol.events import Envelope, ProducerInfo
 from aaep.protocol.messages import Capabilities
 from aaep.runtime.background import Waitable
@@ -982,7 +983,8 @@ def at_a_terminal(**settings: Any) -> Iterator[Sitting]:
     master, slave = pty.openpty()
     stream = os.fdopen(slave, "w")
     with Sitting(KeyboardInput(slave), master, master, stream, **settings) as sitting:
-        sitting.see("Press ? for help, q to quit.\n")
+        preferences: Preferences = settings.get("preferences", DEFAULT_PREFERENCES)
+        sitting.see(f"{preferences.phrases['greeting-keys']}\n")
         yield sitting
 
 

@@ -20,9 +20,13 @@ from aaep.presentation.braille import (
     Message,
     Translation,
     compose_message,
+    compose_reply,
     find_windows,
 )
+from aaep.presentation.preferences import Preferences
 from aaep.text.graphemes import find_grapheme_starts
+from aaep.text.locale_files import list_tags
+from aaep.text.phrases import ensure_full_stop, get_phrases
 from tests.presentation.test_announce import said
 
 BRAILLE_TEXTS = st.text(
@@ -388,6 +392,55 @@ def test_a_familiar_prompt_has_its_keys_on_the_display_all_the_same() -> None:
     assert composed.text.startswith("Confirm. Delete it. a accept, r refuse")
     whole = compose_message(prompt.text, prompt, is_full_prompt=True)
     assert whole.text == prompt.text  # which lists them
+
+
+@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("tag", list_tags())
+def test_the_words_of_a_prompt_are_keys_in_every_language(tag: str, lines: bool) -> None:
+    phrases = get_phrases((tag,))
+    preferences = Preferences(languages=(tag,), lines=lines)
+    prompt = said("awaiting.confirmation", to=preferences)
+    composed = compose_message(prompt.text, prompt, is_full_prompt=True)
+    assert lines or composed.text == prompt.text  # which lists them
+    words = {span.key: composed.text[span.start : span.end] for span in composed.key_spans}
+    commands = {"a": "accept", "r": "reject", "t": "time"}
+    assert words == {key: f"{key} {phrases[f'key-{name}']}" for key, name in commands.items()}
+    shown = view(40)
+    shown.show(composed)
+    assert routed(shown, words["r"]) == "r"
+
+
+@pytest.mark.parametrize("tag", list_tags())
+def test_the_choices_of_a_question_are_keys_in_every_language(tag: str) -> None:
+    phrases = get_phrases((tag,))
+    choices = [{"value": "savings", "label": phrases["confirm"]}, {"value": "checking"}]  # the first is quoted
+    question = said("awaiting.clarification", to=Preferences(languages=(tag,)), choices=choices)
+    composed = compose_message(question.text, question, is_full_prompt=True)
+    assert composed.text == question.text
+    numbers = [composed.text[span.start : span.end] for span in composed.key_spans if span.key.isdecimal()]
+    quoted = phrases.format("value-quoted", value=phrases["confirm"])
+    assert numbers == [
+        phrases.format("choice", number=1, label=ensure_full_stop(quoted)),
+        phrases.format("choice", number=2, label="checking."),
+    ]
+
+
+def find_second_key(text: str, tag: str) -> str:
+    """The part of what the reader says that a routing key presses the second key above."""
+    composed = compose_reply(text, tag)
+    assert composed.language == tag and [span.key for span in composed.key_spans] == ["y"]
+    return composed.text[composed.key_spans[0].start : composed.key_spans[0].end]
+
+
+@pytest.mark.parametrize("form", ["", "-long"])
+@pytest.mark.parametrize("tag", list_tags())
+def test_the_second_key_is_found_in_every_language(tag: str, form: str) -> None:
+    phrases = get_phrases((tag,))
+    text = phrases.format(f"accept-second-key{form}", action="Pay y yes.")
+    assert find_second_key(text, tag).startswith(("y ", "y, ")) and "Pay" not in find_second_key(text, tag)
+    text = phrases.format(f"accept-second-line{form}", action="Pay y yes.")
+    assert find_second_key(text, tag).startswith(phrases["word-yes"]) and "Pay" not in find_second_key(text, tag)
+    assert not compose_reply(phrases["keys-several"], tag).key_spans
 
 
 def test_words_of_the_agent_that_look_like_keys_press_nothing() -> None:

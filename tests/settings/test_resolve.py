@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -24,6 +24,7 @@ from aaep.settings.fields import (
 )
 from aaep.settings.file import change_setting, find_settings_file, read_settings_file
 from aaep.settings.resolve import MAX_PROBLEMS, Source, load_settings, resolve_settings
+from aaep.text.phrases import get_phrases
 
 
 def test_without_anything_defaults_count_and_are_those_of_the_program() -> None:
@@ -86,6 +87,36 @@ def test_what_cannot_be_used_is_told_with_its_line_and_does_not_count() -> None:
         "The variable AAEP_SPEECH_RATE does not count. It has to be a whole number from 60 to 900.",
         "The variable AAEP_SPEECH_VOLUME does not count. It has to be a whole number from 0 to 100.",
     )
+
+
+@pytest.mark.parametrize(
+    ("languages", "environment", "options"),
+    [
+        ('languages = ["ja"]\n', {}, {}),
+        ("languages = 1\n", {"LANG": "ja_JP.UTF-8"}, {}),
+        ('languages = ["de"]\n', {"AAEP_LANGUAGES": "ja,en"}, {}),
+        ('languages = ["de"]\n', {"AAEP_LANGUAGES": "de"}, {"languages": ("ja-JP",)}),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_the_language_of_the_person(
+    languages: str, environment: dict[str, str], options: dict[str, Any]
+) -> None:
+    phrases = get_phrases(("ja",))
+    text = f"speech.rate = 0\n{languages}"
+    told = resolve_settings(text, environment | {"AAEP_VERBOSITY": "loud"}, options).problems
+    number = phrases.format("expected-whole_number", lowest=60, highest=900)
+    assert told[0] == phrases.format("settings-value", line=1, setting="speech.rate", expected=number)
+    words = phrases.format("expected-word", words=phrases.join(["terse", "normal"]), last="detailed")
+    assert told[-1] == phrases.format("settings-variable", variable="AAEP_VERBOSITY", expected=words)
+
+
+def test_a_file_that_does_not_count_is_told_in_the_language_that_counts_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('languages = ["de"]\n')
+    path.chmod(0o666)
+    resolved = load_settings(environment={"AAEP_SETTINGS": str(path), "LANG": "ja_JP.UTF-8"})
+    assert resolved.languages == ("ja-JP",) and resolved.phrases is get_phrases(("ja",))
+    assert resolved.problems == (resolved.phrases.format("settings-unsafe", file=str(path)),)
 
 
 def test_many_mistakes_are_counted_and_not_all_told() -> None:

@@ -27,7 +27,7 @@ from typing import Any, Final, Self
 
 from ..errors import LocalProtocolError
 from ..producer.producer import Producer
-from ..text.phrases import PHRASES
+from ..text.phrases import Phrases
 from ..text.sanitize import truncate
 from ..version import __version__
 from .acp_agents import KnownAgent, NotAsking, find_agent, judge_mode
@@ -114,6 +114,7 @@ class CodingAgent:
         self.mode = ""
         self.counts: Counter[str] = Counter()
         self._producer = producer
+        self._phrases = producer.phrases
         self._arguments = tuple(arguments)
         self._environment = dict(os.environ if environment is None else environment)
         self._wanted_mode = mode or self.agent.mode
@@ -310,7 +311,7 @@ class CodingAgent:
             )
         is_known = bool(self.agent.mode or self.agent.environment) or judge_mode(self.mode) == "asks"
         if not is_known and not self.allows_unasked:
-            self._notify(PHRASES["code-mode-unknown"])
+            self._notify(self._phrases["code-mode-unknown"])
 
     def _asks_in(self, mode: str) -> bool:
         if mode == self.agent.mode:
@@ -357,7 +358,9 @@ class CodingAgent:
             raise CodingAgentError(f"{self.agent.title} was not started.")
         with (
             self._prompt_lock,
-            self._producer.session(PHRASES["code-started"].format(self.agent.title), request=text) as session,
+            self._producer.session(
+                self._phrases.format("code-started", agent=self.agent.title), request=text
+            ) as session,
         ):
             turn = Turn(session, self)
             with self._turn_lock:
@@ -482,14 +485,14 @@ class CodingAgent:
             return
         self._told_between.add(ident)
         try:
-            proposal = describe_call(tool, self.cwd)
+            proposal = describe_call(tool, self.cwd, self._phrases)
         except LocalProtocolError:
-            action = PHRASES["code-undescribed"]
+            action = self._phrases["code-undescribed"]
         else:
             if proposal.nature in HARMLESS or self.is_sandboxed(proposal.kind):
                 return
             action = truncate(proposal.action, MAX_WARNING_LENGTH)
-        self._notify(PHRASES["code-unasked"].format(action))
+        self._notify(self._phrases.format("code-unasked", text=action))
 
     def _notify(self, text: str) -> None:
         """Tell what belongs to no turn: at once where somebody listens for it, otherwise with the next turn."""
@@ -521,13 +524,13 @@ class CodingAgent:
             if self._turn is not None:
                 return self._turn.prepare_permission(request_id, ident, tool, options)
         self._told_between.add(ident)
-        self._notify(PHRASES["code-between"].format(_label(tool, self.cwd)))
+        self._notify(self._phrases.format("code-between", text=_label(tool, self.cwd, self._phrases)))
         return options.refuse
 
 
-def _label(tool: Mapping[str, Any], cwd: str) -> str:
+def _label(tool: Mapping[str, Any], cwd: str, phrases: Phrases) -> str:
     try:
-        return describe_call(tool, cwd).label
+        return describe_call(tool, cwd, phrases).label
     except LocalProtocolError:
         return ""
 

@@ -24,7 +24,6 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Literal
 
 from ..producer.producer import Producer
-from ..text.phrases import PHRASES
 from .acp_agents import judge_mode
 from .acp_messages import MAX_LINE_BYTES, RequestId, parse_message, start_guarded
 from .acp_questions import PermissionOptions
@@ -378,7 +377,7 @@ class _EditorSession:
     def begin_turn(self, producer: Producer, text: str) -> None:
         """Tell that the agent is at work."""
         self._tools.clear()
-        session = producer.session(PHRASES["code-started"].format(self.name), request=text)
+        session = producer.session(producer.phrases.format("code-started", agent=self.name), request=text)
         self.turn = Turn(session.start(), self)
 
     def end_turn(self, reason: str) -> None:
@@ -387,9 +386,9 @@ class _EditorSession:
         if turn is None:
             return
         if turn.has_failed:
-            turn.finish(lambda session: session.fail(PHRASES["code-editor-fault"], category="permanent"))
+            turn.finish(lambda session: session.fail(session.phrases["code-editor-fault"], category="permanent"))
         elif reason == "editor gone":
-            turn.finish(lambda session: session.cancel(PHRASES["code-editor-gone"], by="user"))
+            turn.finish(lambda session: session.cancel(session.phrases["code-editor-gone"], by="user"))
         else:
             turn.end(reason)
 

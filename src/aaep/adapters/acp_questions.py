@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from ..producer.tool_arguments import describe_all
-from ..text.phrases import ENGLISH, PHRASES, ensure_full_stop, humanize_name
+from ..text.phrases import ENGLISH, Phrases, ensure_full_stop, humanize_name
 from ..text.quotation import mark_off
 from ..text.sanitize import sanitize, truncate
 from .unified_diff import Hunk, parse_unified_diff
@@ -107,7 +107,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         return self.reversibility == "irreversible"
 
 
-def describe_call(tool: Mapping[str, Any], cwd: str) -> Proposal:
+def describe_call(tool: Mapping[str, Any], cwd: str, phrases: Phrases = ENGLISH) -> Proposal:
     """Return what a tool call would do. Raises :exc:`LocalProtocolError` for what cannot be read out, as a secret."""
     raw = tool.get("rawInput")
     arguments: dict[str, Any] = dict(raw) if isinstance(raw, dict) else {} if raw in (None, "", []) else {"input": raw}
@@ -115,7 +115,8 @@ def describe_call(tool: Mapping[str, Any], cwd: str) -> Proposal:
     kind = tool["kind"] if isinstance(tool.get("kind"), str) else "other"
     name = _find_name(tool, kind)
     title = tool.get("title")
-    return describe_input(name, arguments, cwd, kind=kind, diffs=diffs, title=title if isinstance(title, str) else "")
+    told_title = title if isinstance(title, str) else ""
+    return describe_input(name, arguments, cwd, kind=kind, diffs=diffs, title=told_title, phrases=phrases)
 
 
 def describe_input(
@@ -126,6 +127,7 @@ def describe_input(
     kind: str = "other",
     diffs: Sequence[Diff] = (),
     title: str | None = None,
+    phrases: Phrases = ENGLISH,
 ) -> Proposal:
     """
     Return what a tool would do with this input; raises as :func:`describe_call`.
@@ -135,28 +137,30 @@ def describe_input(
     command = _find_command(arguments)
     is_run = command is not None and (kind == "execute" or _SHELL_NAME.search(name) is not None)
     if is_run and command is not None and not diffs:
-        return _describe_command(name, kind, command, arguments, cwd)
+        return _describe_command(name, kind, command, arguments, cwd, phrases)
     if diffs and not is_run:
-        return _describe_change(name, kind, diffs, arguments, cwd)
-    if command is None and not diffs and (edit := _describe_edit(name, kind, arguments, cwd)) is not None:
+        return _describe_change(name, kind, diffs, arguments, cwd, phrases)
+    if command is None and not diffs and (edit := _describe_edit(name, kind, arguments, cwd, phrases)) is not None:
         return edit
     nature = _KINDS.get(kind, "other") if command is None and not diffs else "other"
-    parts = [_describe_diff(diff, cwd)[1] for diff in diffs]
+    parts = [_describe_diff(diff, cwd, phrases)[1] for diff in diffs]
     is_own_words = title is not None and not arguments and not diffs
-    label = _label(nature, name, arguments, title if is_own_words else None, cwd)
+    label = _label(nature, name, arguments, title if is_own_words else None, cwd, phrases)
     if is_own_words:
-        action = PHRASES["code-own_words"].format(mark_off(title or ""))
+        action = phrases.format("code-own_words", text=mark_off(title or "", phrases))
     else:
-        told = describe_all(arguments) or PHRASES["with.nothing"]
-        action = " ".join([PHRASES["tool.use"].format(humanize_name(name)), PHRASES["with"].format(told), *parts])
+        told = describe_all(arguments, phrases) or phrases["with-nothing"]
+        action = " ".join(
+            [phrases.format("tool-use", tool=humanize_name(name)), phrases.format("with", arguments=told), *parts]
+        )
     return Proposal(
         tool=name,
         nature=nature,
         kind=kind,
         action=action,
-        overview=label if is_own_words else PHRASES["tool.use"].format(humanize_name(name)),
+        overview=label if is_own_words else phrases.format("tool-use", tool=humanize_name(name)),
         label=label,
-        consequence=PHRASES[f"code-effect-{nature}"],
+        consequence=phrases[f"code-effect-{nature}"],
         is_own_words=is_own_words,
     )
 
@@ -203,22 +207,22 @@ def _find_command(arguments: Mapping[str, Any]) -> str | tuple[str, ...] | None:
 
 
 def _describe_command(
-    name: str, kind: str, command: str | tuple[str, ...], arguments: dict[str, Any], cwd: str
+    name: str, kind: str, command: str | tuple[str, ...], arguments: dict[str, Any], cwd: str, phrases: Phrases
 ) -> Proposal:
     others = {key: value for key, value in arguments.items() if not _is_told_by(command, key, value, cwd)}
-    told = mark_off(command) if isinstance(command, str) else describe_all({"command": command})
-    action = PHRASES["code-run"].format(told)
+    told = mark_off(command, phrases) if isinstance(command, str) else describe_all({"command": command}, phrases)
+    action = phrases.format("code-run", command=told)
     if others:
-        action = f"{action} {PHRASES['with'].format(describe_all(others))}"
+        action = f"{action} {phrases.format('with', arguments=describe_all(others, phrases))}"
     short = command if isinstance(command, str) else " ".join(command)
     return Proposal(
         tool=name,
         nature="run",
         kind=kind,
         action=action,
-        overview=ENGLISH.format("code-run-long", size=_count_lines(_measure(short))),
-        label=PHRASES["code-running"].format(_shorten(short)),
-        consequence=PHRASES["code-effect-run"],
+        overview=phrases.format("code-run-long", size=_count_lines(_measure(short), phrases)),
+        label=phrases.format("code-running", command=_shorten(short, phrases)),
+        consequence=phrases["code-effect-run"],
         command=command,
         other_arguments=frozenset(others),
     )
@@ -233,11 +237,11 @@ def _is_told_by(command: str | tuple[str, ...], name: str, value: Any, cwd: str)
     return name in _MODEL_WORDS or value is None or (name == "commands" and value == [command])
 
 
-def _shorten(text: str) -> str:
+def _shorten(text: str, phrases: Phrases) -> str:
     """Return a value as it is named in a sentence: its first line, cut if it is long."""
     line = sanitize(text.strip().partition("\n")[0])
     is_whole = line == sanitize(text.strip()) and len(line) <= _MAX_LABEL_LENGTH
-    return mark_off(line if is_whole else f"{truncate(line, _MAX_LABEL_LENGTH)}…")
+    return mark_off(line if is_whole else f"{truncate(line, _MAX_LABEL_LENGTH)}…", phrases)
 
 
 # -- changes of files ----------------------------------------------------------------------------
@@ -280,14 +284,16 @@ def find_hunks(old: str, new: str) -> list[Hunk]:
     ]
 
 
-def _describe_change(name: str, kind: str, diffs: Sequence[Diff], arguments: dict[str, Any], cwd: str) -> Proposal:
-    described = [_describe_diff(diff, cwd) for diff in diffs]
+def _describe_change(
+    name: str, kind: str, diffs: Sequence[Diff], arguments: dict[str, Any], cwd: str, phrases: Phrases
+) -> Proposal:
+    described = [_describe_diff(diff, cwd, phrases) for diff in diffs]
     parts = [whole for _, whole in described]
     # Whatever else the tool gets is told too: a diff must not hide an argument.
     others = {key: value for key, value in arguments.items() if not _is_in_diffs(key, value, diffs, cwd)}
     if others:
-        parts.append(PHRASES["with"].format(describe_all(others)))
-    paths = ", ".join(dict.fromkeys(show_path(diff.path, cwd) for diff in diffs))
+        parts.append(phrases.format("with", arguments=describe_all(others, phrases)))
+    paths = phrases.join(dict.fromkeys(show_path(diff.path, cwd) for diff in diffs))
     is_new = all(diff.old is None for diff in diffs)
     return Proposal(
         tool=name,
@@ -295,44 +301,47 @@ def _describe_change(name: str, kind: str, diffs: Sequence[Diff], arguments: dic
         kind=kind,
         action=" ".join(parts),
         overview=" ".join(overview for overview, _ in described),
-        label=PHRASES["code-creating" if is_new else "code-changing"].format(_shorten(paths)),
-        consequence=PHRASES["code-effect-change"],
+        label=phrases.format("code-creating" if is_new else "code-changing", file=_shorten(paths, phrases)),
+        consequence=phrases["code-effect-change"],
     )
 
 
-def _describe_diff(diff: Diff, cwd: str) -> tuple[str, str]:
+def _describe_diff(diff: Diff, cwd: str, phrases: Phrases) -> tuple[str, str]:
     """Return a change: the file and how much of it, and that with all of its hunks."""
-    path = mark_off(show_path(diff.path, cwd))
+    path = mark_off(show_path(diff.path, cwd), phrases)
     if diff.old is None:
-        size = _count_lines(_measure(diff.new))
-        overview = ENGLISH.format("code-create-long", file=path, size=size)
-        return overview, PHRASES["code-create"].format(path, size, mark_off(diff.new))
-    return _describe_hunks(path, find_hunks(diff.old, diff.new))
+        size = _count_lines(_measure(diff.new), phrases)
+        overview = phrases.format("code-create-long", file=path, size=size)
+        return overview, phrases.format("code-create", file=path, size=size, text=mark_off(diff.new, phrases))
+    return _describe_hunks(path, find_hunks(diff.old, diff.new), phrases)
 
 
-def _describe_hunks(path: str, hunks: Sequence[Hunk]) -> tuple[str, str]:
+def _describe_hunks(path: str, hunks: Sequence[Hunk], phrases: Phrases) -> tuple[str, str]:
     if not hunks:
-        text = PHRASES["code-change-nothing"].format(path)
+        text = phrases.format("code-change-nothing", file=path)
         return text, text
-    added = _count_lines(sum(len(hunk.added) for hunk in hunks))
-    removed = _count_lines(sum(len(hunk.removed) for hunk in hunks))
-    overview = PHRASES["code-change"].format(path, added, removed)
-    return overview, " ".join([overview, *map(_describe_hunk, hunks)])
+    added = _count_lines(sum(len(hunk.added) for hunk in hunks), phrases)
+    removed = _count_lines(sum(len(hunk.removed) for hunk in hunks), phrases)
+    overview = phrases.format("code-change", file=path, added=added, removed=removed)
+    return overview, " ".join([overview, *(_describe_hunk(hunk, phrases) for hunk in hunks)])
 
 
-def _describe_edit(name: str, kind: str, arguments: Mapping[str, Any], cwd: str) -> Proposal | None:
+def _describe_edit(name: str, kind: str, arguments: Mapping[str, Any], cwd: str, phrases: Phrases) -> Proposal | None:
     """Return what a tool that writes would do by its input alone, where no diff tells it; None for other tools."""
     path_name = _find_name_of_text(arguments, _PATH_NAMES)
     if path_name is None:
         return None
-    path = mark_off(show_path(arguments[path_name], cwd))
+    path = mark_off(show_path(arguments[path_name], cwd), phrases)
     new_name = _find_name_of_text(arguments, ("content", "file_text"))
     if name.casefold() in _WRITING_TOOLS and new_name is not None:
-        size = _count_lines(len(arguments[new_name].splitlines()))
-        action = PHRASES["hooks-write"].format(path, size, mark_off(arguments[new_name]))
-        overview = ENGLISH.format("code-write-long", file=path, size=size)
+        size = _count_lines(len(arguments[new_name].splitlines()), phrases)
+        action = phrases.format("hooks-write", file=path, size=size, text=mark_off(arguments[new_name], phrases))
+        overview = phrases.format("code-write-long", file=path, size=size)
         told = {path_name, new_name}
-    elif name.casefold() in _EDITING_TOOLS and (told_diff := _describe_unified(arguments, path_name, cwd)) is not None:
+    elif (
+        name.casefold() in _EDITING_TOOLS
+        and (told_diff := _describe_unified(arguments, path_name, cwd, phrases)) is not None
+    ):
         overview, action = told_diff
         told = {path_name, "diff"}
     elif name.casefold() in _EDITING_TOOLS:
@@ -342,9 +351,9 @@ def _describe_edit(name: str, kind: str, arguments: Mapping[str, Any], cwd: str)
             return None
         old, new = arguments[old_name], arguments[new_name]
         phrase = "hooks-edit-all" if arguments.get("replace_all") is True else "hooks-edit"
-        action = PHRASES[phrase].format(path, mark_off(old), mark_off(new))
-        removed, added = (_count_lines(_measure(text)) for text in (old, new))
-        overview = ENGLISH.format("code-edit-long", file=path, removed=removed, added=added)
+        action = phrases.format(phrase, file=path, old=mark_off(old, phrases), new=mark_off(new, phrases))
+        removed, added = (_count_lines(_measure(text), phrases) for text in (old, new))
+        overview = phrases.format("code-edit-long", file=path, removed=removed, added=added)
         told = {path_name, old_name, new_name}
         if isinstance(arguments.get("replace_all"), bool):
             told.add("replace_all")
@@ -352,27 +361,30 @@ def _describe_edit(name: str, kind: str, arguments: Mapping[str, Any], cwd: str)
         return None
     others = {key: value for key, value in arguments.items() if key not in told and value is not None}
     if others:
-        action = f"{action} {PHRASES['with'].format(describe_all(others))}"
+        action = f"{action} {phrases.format('with', arguments=describe_all(others, phrases))}"
     return Proposal(
         tool=name,
         nature="change",
         kind=kind,
         action=action,
         overview=overview,
-        label=PHRASES["code-changing"].format(_shorten(show_path(arguments[path_name], cwd))),
-        consequence=PHRASES["code-effect-change"],
+        label=phrases.format("code-changing", file=_shorten(show_path(arguments[path_name], cwd), phrases)),
+        consequence=phrases["code-effect-change"],
     )
 
 
-def _describe_unified(arguments: Mapping[str, Any], path_name: str, cwd: str) -> tuple[str, str] | None:
+def _describe_unified(
+    arguments: Mapping[str, Any], path_name: str, cwd: str, phrases: Phrases
+) -> tuple[str, str] | None:
     """Return a change that is given as a unified diff of this file: an overview, and all of it."""
     text, path = arguments.get("diff"), arguments[path_name]
     diff = parse_unified_diff(text) if isinstance(text, str) else None
     if diff is None or show_path(path, cwd) not in (show_path(diff.path, cwd), show_path(f"/{diff.path}", cwd)):
         return None
     if diff.is_new:
-        return _describe_diff(Diff(path, None, "\n".join(line for hunk in diff.hunks for line in hunk.added)), cwd)
-    return _describe_hunks(mark_off(show_path(path, cwd)), diff.hunks)
+        new_text = "\n".join(line for hunk in diff.hunks for line in hunk.added)
+        return _describe_diff(Diff(path, None, new_text), cwd, phrases)
+    return _describe_hunks(mark_off(show_path(path, cwd), phrases), diff.hunks, phrases)
 
 
 def _find_name_of_text(arguments: Mapping[str, Any], names: Sequence[str]) -> str | None:
@@ -385,19 +397,21 @@ def _measure(text: str) -> int:
     return text.removesuffix("\n").count("\n") + 1 if text else 0
 
 
-def _describe_hunk(hunk: Hunk) -> str:
+def _describe_hunk(hunk: Hunk, phrases: Phrases) -> str:
     removed, added = ("\n".join(lines) for lines in (hunk.removed, hunk.added))
     if not hunk.removed:
-        return PHRASES["code-hunk-add"].format(hunk.line, mark_off(added))
+        return phrases.format("code-hunk-add", line=hunk.line, text=mark_off(added, phrases))
     if not hunk.added:
-        return PHRASES["code-hunk-remove"].format(hunk.line, mark_off(removed))
-    text = PHRASES["code-hunk-replace"].format(hunk.line, mark_off(removed), mark_off(added))
+        return phrases.format("code-hunk-remove", line=hunk.line, text=mark_off(removed, phrases))
+    text = phrases.format(
+        "code-hunk-replace", line=hunk.line, old=mark_off(removed, phrases), new=mark_off(added, phrases)
+    )
     # Which nobody hears, and which matters in some languages.
-    return f"{text} {PHRASES['code-hunk-blank']}" if removed.split() == added.split() else text
+    return f"{text} {phrases['code-hunk-blank']}" if removed.split() == added.split() else text
 
 
-def _count_lines(count: int) -> str:
-    return ENGLISH.format("markdown-lines", count=count)
+def _count_lines(count: int, phrases: Phrases) -> str:
+    return phrases.format("markdown-lines", count=count)
 
 
 def _is_in_diffs(name: str, value: Any, diffs: Sequence[Diff], cwd: str) -> bool:
@@ -421,15 +435,15 @@ def show_path(path: str, cwd: str) -> str:
 # -- what is announced ---------------------------------------------------------------------------
 
 
-def _label(nature: Nature, name: str, arguments: Mapping[str, Any], title: Any, cwd: str) -> str:
+def _label(nature: Nature, name: str, arguments: Mapping[str, Any], title: Any, cwd: str, phrases: Phrases) -> str:
     """Return the sentence that tells of a call as it begins."""
     if nature == "read" and (path := _find_text(arguments, _PATH_NAMES)):
-        return PHRASES["code-reading"].format(_shorten(show_path(path, cwd)))
+        return phrases.format("code-reading", file=_shorten(show_path(path, cwd), phrases))
     if nature == "search" and (pattern := _find_text(arguments, _SEARCH_NAMES)):
-        return PHRASES["code-searching"].format(_shorten(pattern))
+        return phrases.format("code-searching", text=_shorten(pattern, phrases))
     if isinstance(title, str) and title.strip():
-        return PHRASES["code-described"].format(_shorten(title))
-    return ensure_full_stop(PHRASES["code-using"].format(humanize_name(name)))
+        return phrases.format("code-described", text=_shorten(title, phrases))
+    return ensure_full_stop(phrases.format("code-using", tool=humanize_name(name)))
 
 
 def _find_text(arguments: Mapping[str, Any], names: Sequence[str]) -> str:

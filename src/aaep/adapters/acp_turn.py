@@ -25,7 +25,7 @@ from ..producer.questions import Answer, Ask
 from ..producer.session import Session
 from ..producer.tool_call import Call
 from ..text.invisible import spell_invisible
-from ..text.phrases import ENGLISH, PHRASES
+from ..text.phrases import Phrases
 from ..text.sanitize import truncate
 from .acp_messages import AgentGone, RequestId
 from .acp_questions import HARMLESS, PermissionOptions, Proposal, describe_call
@@ -113,6 +113,7 @@ class Turn:
 
     def __init__(self, session: Session, host: TurnHost) -> None:
         self.session = session
+        self._phrases = session.phrases
         self.unasked: list[str] = []  # what ran although nobody was asked
         self.refusals = 0
         self.is_cancelling = False
@@ -233,13 +234,13 @@ class Turn:
         title, asks = self._host.change_mode(mode)
         self._end_output()
         if asks:
-            self._tell_state(PHRASES["code-mode"].format(title))
+            self._tell_state(self._phrases.format("code-mode", mode=title))
             return
-        warning = PHRASES["code-mode-unasked"].format(title)
+        warning = self._phrases.format("code-mode-unasked", mode=title)
         if self._host.allows_unasked:
             self.session.write(warning)
             return
-        self.session.write(f"{warning} {PHRASES['code-mode-back']}")
+        self.session.write(f"{warning} {self._phrases['code-mode-back']}")
         self._host.restore_mode()
 
     def _tell_options(self, options: Any) -> None:
@@ -265,7 +266,7 @@ class Turn:
         status = update.get("status")
         if name and isinstance(status, str):
             self._end_output()
-            told = PHRASES["code-subagent"].format(truncate(name, 80), status.replace("_", " "))
+            told = self._phrases.format("code-subagent", name=truncate(name, 80), state=status.replace("_", " "))
             self.session.progress(description=told)
 
     # -- tools -----------------------------------------------------------------------------------
@@ -275,16 +276,16 @@ class Turn:
         call = self._calls.pop(ident, None)
         if call is not None:
             self._told.add(ident)
-            call.end(None if is_success else ToolFailed())
+            call.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
             return
         decision = self._decisions.get(ident)
         if ident in self._told or decision == "harmless":
             return
-        proposal = _describe(tool, self._host.cwd)
+        proposal = _describe(tool, self._host.cwd, self._phrases)
         if decision == "elsewhere":
             self._told.add(ident)
             self.session.write(
-                PHRASES["code-editor-done" if is_success else "code-editor-failed"].format(_label(proposal))
+                self._phrases.format("code-editor-done" if is_success else "code-editor-failed", text=_label(proposal))
             )
             return
         if decision == "refused":
@@ -306,18 +307,18 @@ class Turn:
     def _tell_harmless(self, proposal: Proposal, summary: str, *, is_success: bool) -> None:
         call = self.session.tool(proposal.tool, risk="low", irreversible=False, summary=summary)
         call.begin()
-        call.end(None if is_success else ToolFailed())
+        call.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
 
     def _warn(self, phrase: str, proposal: Proposal | None) -> None:
         """Tell what nobody agreed to, which cannot be told as a tool (TOOL-002), and stop the turn."""
-        action = PHRASES["code-undescribed"] if proposal is None else proposal.action
-        told = truncate(spell_invisible(action), MAX_WARNING_LENGTH)
+        action = self._phrases["code-undescribed"] if proposal is None else proposal.action
+        told = truncate(spell_invisible(action, self._phrases), MAX_WARNING_LENGTH)
         self.unasked.append(told)
         may_go_on = self._host.allows_unasked and phrase != "code-despite"
         if not may_go_on:
             self.cancel_soon()
-        text = PHRASES[phrase].format(told)
-        self.session.write(text if may_go_on else f"{text} {PHRASES['code-stopping']}")
+        text = self._phrases.format(phrase, text=told)
+        self.session.write(text if may_go_on else f"{text} {self._phrases['code-stopping']}")
 
     # -- permissions -----------------------------------------------------------------------------
 
@@ -353,27 +354,27 @@ class Turn:
         self._end_output()
         if self.is_cancelling or request_id in self._withdrawn:
             return None
-        proposal = _describe(tool, self._host.cwd)
+        proposal = _describe(tool, self._host.cwd, self._phrases)
         if proposal is None:
-            self.session.write(PHRASES["code-unreadable"].format(""))
+            self.session.write(self._phrases.format("code-unreadable", text=""))
             return None
         if options.allow_once is None:
-            self.session.write(PHRASES["code-unofferable"].format(proposal.label))
+            self.session.write(self._phrases.format("code-unofferable", text=proposal.label))
             return None
         if find_rule(self._host.rules, proposal, self._host.name) is not None:
             return _Put(proposal)
         try:
             put = self._begin_telling(request_id, proposal)
         except LocalProtocolError:
-            self.session.write(PHRASES["code-unreadable"].format(proposal.label))
+            self.session.write(self._phrases.format("code-unreadable", text=proposal.label))
             return None
         if put is None:
-            self.session.write(PHRASES["code-too_long"].format(proposal.label))
+            self.session.write(self._phrases.format("code-too_long", text=proposal.label))
         return put
 
     def _begin_telling(self, request_id: RequestId, proposal: Proposal) -> _Put | None:
         """Ask at once what fits into one question; return None for what is too long even for parts."""
-        telling = plan_telling(proposal.action, proposal.overview)
+        telling = plan_telling(proposal.action, proposal.overview, self._phrases)
         if telling is None or telling.questions:
             return telling and _Put(proposal, telling)
         return _Put(proposal, telling, self._confirm(request_id, proposal, telling.action))
@@ -415,7 +416,9 @@ class Turn:
         return ask
 
     def _tell_refused_part(self, proposal: Proposal) -> None:
-        self._post(lambda: self.session.write(ENGLISH.format("code-part-refused", text=proposal.overview))).result()
+        self._post(
+            lambda: self.session.write(self._phrases.format("code-part-refused", text=proposal.overview))
+        ).result()
 
     def _decide(self, request_id: RequestId, ident: str, question: Future[_Put | None]) -> bool:
         """Wait for the person, and return whether the call may run; it was announced then."""
@@ -432,7 +435,7 @@ class Turn:
                 proposal.tool,
                 risk="low",
                 irreversible=False,
-                summary=PHRASES["code-ruled"].format(proposal.label),
+                summary=self._phrases.format("code-ruled", text=proposal.label),
             )
         elif isinstance(ask, Ask) and self._wait_for_yes(ask):
             call = self.session.tool(
@@ -452,7 +455,7 @@ class Turn:
         if earlier is not None:  # the same call was asked about twice, and nothing was told of the first
             earlier.end(TimeoutError())
         if self.is_cancelling:
-            call.end(ToolFailed())
+            call.end(ToolFailed(), name=self._phrases["error-unnamed"])
             self._calls.pop(ident, None)
             return False
         return True
@@ -498,13 +501,13 @@ class Turn:
         self._end_output()
         if self.is_cancelling or request_id in self._withdrawn:
             return None
-        proposal = _describe(tool, self._host.cwd)
+        proposal = _describe(tool, self._host.cwd, self._phrases)
         put = None
         if proposal is not None and options.allow_once is not None:
             with contextlib.suppress(LocalProtocolError):  # as for a secret
                 put = self._begin_telling(request_id, proposal)
         if put is None:
-            self.session.write(PHRASES["code-editor-only"].format(_label(proposal)))
+            self.session.write(self._phrases.format("code-editor-only", text=_label(proposal)))
         return put
 
     def _decide_beside(
@@ -548,9 +551,13 @@ class Turn:
         def tell() -> None:
             self._end_output()
             if is_allowed:
-                self.session.write(PHRASES["code-editor-allowed"].format(_label(_describe(tool, self._host.cwd))))
+                self.session.write(
+                    self._phrases.format(
+                        "code-editor-allowed", text=_label(_describe(tool, self._host.cwd, self._phrases))
+                    )
+                )
             else:
-                self.session.write(PHRASES["code-editor-refused"])
+                self.session.write(self._phrases["code-editor-refused"])
 
         self._jobs.put(tell)
 
@@ -707,22 +714,24 @@ class Turn:
 
     def _end_session(self, session: Session, reason: str) -> None:
         if self.has_failed:
-            session.fail(PHRASES["code-stop-fault"], category="permanent")
+            session.fail(self._phrases["code-stop-fault"], category="permanent")
         elif reason == "gone":
             phrase = "code-stop-stuck" if self.is_cancelling else "code-stop-gone"
-            session.fail(PHRASES[phrase], category="transient")
+            session.fail(self._phrases[phrase], category="transient")
         elif self.is_cancelling:
             session.cancel(by="producer" if self.unasked else "user")
         elif reason == "end_turn":
             session.complete()
         elif reason == "cancelled":
-            text = PHRASES["code-refused"] if self.refusals else None
-            session.cancel(text and f"{text} {PHRASES['code-hint-again']}", by="producer")
+            text = self._phrases["code-refused"] if self.refusals else None
+            session.cancel(text and f"{text} {self._phrases['code-hint-again']}", by="producer")
         elif reason == "error":
-            session.fail(PHRASES["code-stop-error"], category="transient")
+            session.fail(self._phrases["code-stop-error"], category="transient")
         else:
             name = reason if reason in _FAILURES else "other"
-            session.fail(PHRASES[f"code-stop-{name}"], category="permanent", hint=PHRASES["code-hint-again"])
+            session.fail(
+                self._phrases[f"code-stop-{name}"], category="permanent", hint=self._phrases["code-hint-again"]
+            )
 
     def finish(self, end: Callable[[Session], None]) -> None:
         """Tell what is still to be told, then end the session by calling ``end``, and the teller with it."""
@@ -746,13 +755,13 @@ class Turn:
             ended.result()
         except AaepError:
             if self.session.is_open:
-                self.session.fail(PHRASES["code-stop-fault"], category="permanent")
+                self.session.fail(self._phrases["code-stop-fault"], category="permanent")
 
 
-def _describe(tool: Mapping[str, Any], cwd: str) -> Proposal | None:
+def _describe(tool: Mapping[str, Any], cwd: str, phrases: Phrases) -> Proposal | None:
     """Return what a call would do, None if that cannot be told."""
     try:
-        return describe_call(tool, cwd)
+        return describe_call(tool, cwd, phrases)
     except LocalProtocolError:
         return None
 

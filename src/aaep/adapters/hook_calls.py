@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from ..text.quotation import mark_off
 from .acp_questions import Proposal, describe_input, find_changed_path, find_shell_command, show_path
 
@@ -85,17 +85,17 @@ def read_call(data: Mapping[str, Any]) -> HookCall:
     return HookCall(tool, arguments, ident, cwd if isinstance(cwd, str) else "/")
 
 
-def describe_call(call: HookCall) -> Proposal:
+def describe_call(call: HookCall, phrases: Phrases = ENGLISH) -> Proposal:
     """Return what a call would do. Raises :exc:`LocalProtocolError` for what cannot be told, such as deep nesting."""
-    return describe_input(call.tool, dict(call.arguments), call.cwd)
+    return describe_input(call.tool, dict(call.arguments), call.cwd, phrases=phrases)
 
 
-def describe_reading(call: HookCall) -> str | None:
+def describe_reading(call: HookCall, phrases: Phrases = ENGLISH) -> str | None:
     """Return the sentence that tells what was read or searched for; None where that is not known."""
     if (pattern := _find_text(call.arguments, _PATTERN_NAMES)) is not None:
-        return PHRASES["code-searching"].format(mark_off(pattern))
+        return phrases.format("code-searching", text=mark_off(pattern, phrases))
     if (path := _find_text(call.arguments, _PATH_NAMES)) is not None:
-        return PHRASES["code-reading"].format(mark_off(show_path(path, call.cwd)))
+        return phrases.format("code-reading", file=mark_off(show_path(path, call.cwd), phrases))
     return None
 
 

@@ -20,7 +20,7 @@ from ..producer.producer import Producer
 from ..producer.questions import Ask
 from ..producer.tool_call import Call
 from ..text.invisible import spell_invisible
-from ..text.phrases import ENGLISH, PHRASES, humanize_name
+from ..text.phrases import humanize_name
 from ..text.sanitize import truncate
 from .acp_questions import Proposal
 from .hook_calls import HookCall, describe_call, describe_reading
@@ -66,9 +66,10 @@ class Turn:
     def __init__(self, producer: Producer, agent_name: str, *, prompt: str | None, has_dialog: bool) -> None:
         """``has_dialog``: the agent asks by itself where there is no answer from here."""
         self._agent_name = agent_name
+        self._phrases = producer.phrases
         self._has_dialog = has_dialog
         self.session = producer.session(
-            PHRASES["hooks-started"].format(agent_name),
+            self._phrases.format("hooks-started", agent=agent_name),
             request=None if not prompt else truncate(prompt, _MAX_REQUEST_LENGTH),
         )
         self.session.start()
@@ -119,10 +120,10 @@ class Turn:
     def tell_waiting(self, call: HookCall | None) -> None:
         """Tell that the agent waits for the person at its own terminal."""
         self.end_output()
-        action = PHRASES["state.awaiting_input"]
+        action = self._phrases["state-awaiting_input"]
         if call is not None:
             action = self._describe_briefly(call)
-        self.session.write(PHRASES["hooks-terminal"].format(action))
+        self.session.write(self._phrases.format("hooks-terminal", text=action))
 
     # -- tools -----------------------------------------------------------------------------------
 
@@ -165,25 +166,29 @@ class Turn:
             _log.info("The end of a call could not be told.", exc_info=True)
 
     async def _tell_reading(self, call: HookCall, *, is_success: bool) -> None:
-        block = self.session.tool(call.tool, risk="low", irreversible=False, summary=describe_reading(call))
+        block = self.session.tool(
+            call.tool, risk="low", irreversible=False, summary=describe_reading(call, self._phrases)
+        )
         await block.__aenter__()
-        block.end(None if is_success else ToolFailed())
+        block.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
 
     async def _end_granted(self, ident: str, *, is_success: bool) -> None:
         await self._begin(ident)
         block = self._calls.pop(ident, None)
         if block is not None:
-            block.end(None if is_success else ToolFailed())
+            block.end(None if is_success else ToolFailed(), name=self._phrases["error-unnamed"])
 
     def _warn(self, phrase: str, call: HookCall) -> None:
         """Tell what nobody here agreed to, which cannot be told as a tool (TOOL-002)."""
-        self.session.write(PHRASES[phrase].format(self._describe_briefly(call)))
+        self.session.write(self._phrases.format(phrase, text=self._describe_briefly(call)))
 
     def _describe_briefly(self, call: HookCall) -> str:
         try:
-            return truncate(spell_invisible(describe_call(call).action), _MAX_WARNING_LENGTH)
+            return truncate(
+                spell_invisible(describe_call(call, self._phrases).action, self._phrases), _MAX_WARNING_LENGTH
+            )
         except (LocalProtocolError, ValueError, RecursionError):
-            return PHRASES["hooks-undescribed"].format(humanize_name(call.tool))
+            return self._phrases.format("hooks-undescribed", tool=humanize_name(call.tool))
 
     # -- permissions -----------------------------------------------------------------------------
 
@@ -194,15 +199,15 @@ class Turn:
             self.tell_waiting(call)
             return Decision("leave")
         try:
-            proposal = describe_call(call)
-            telling = plan_telling(proposal.action, proposal.overview)
+            proposal = describe_call(call, self._phrases)
+            telling = plan_telling(proposal.action, proposal.overview, self._phrases)
             if telling is None:
                 raise LocalProtocolError("It is too long to be read out.")
             first, *later = (*telling.questions, telling.action)
             ask = self._put(call, proposal, first, is_last=not later)
         except (LocalProtocolError, ValueError, RecursionError):  # CF-019: nobody can agree to what they do not hear
             phrase = "hooks-terminal-unread" if self._has_dialog else "hooks-refused-unread"
-            self.session.write(PHRASES[phrase].format(humanize_name(call.tool)))
+            self.session.write(self._phrases.format(phrase, tool=humanize_name(call.tool)))
             ident = self._find_ident(call)
             self._outcomes[ident] = "terminal" if self._has_dialog else "refused"
             return Decision("none", "It cannot be read out in full. Nothing was done. Take smaller steps.")
@@ -253,7 +258,7 @@ class Turn:
             return Decision("none")
         self._outcomes[question.ident] = "refused"
         if answer.outcome == "answered":
-            self.session.write(ENGLISH.format("code-part-refused", text=question.proposal.overview))
+            self.session.write(self._phrases.format("code-part-refused", text=question.proposal.overview))
         return Decision("deny", answer.refusal)
 
     def withdraw(self, question: Question) -> None:
@@ -307,10 +312,10 @@ class Turn:
         """The agent has stopped because of an error."""
         self._is_over = True
         self.end_output()
-        self.session.fail(name=name or PHRASES["error.unnamed"])
+        self.session.fail(name=name or self._phrases["error-unnamed"])
 
     def cancel(self, phrase: str) -> None:
         """The turn has ended before its end, for a reason that a phrase names."""
         self._is_over = True
         self.end_output()
-        self.session.cancel(PHRASES[phrase].format(self._agent_name))
+        self.session.cancel(self._phrases.format(phrase, agent=self._agent_name))

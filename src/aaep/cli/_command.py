@@ -213,13 +213,10 @@ def find_languages(given: Iterable[str], environment: Mapping[str, str]) -> tupl
 
     Each text that was given may hold several tags with commas between them.
     """
+    from ..text.languages import list_system_languages  # noqa: PLC0415  # not for --help
+
     tags = [tag for text in given for tag in text.split(",")]
-    if not tags:
-        names = (environment.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-        setting = next(filter(None, names), "")
-        settings = [*environment.get("LANGUAGE", "").split(":"), setting] if setting not in ("C", "POSIX") else []
-        tags = [re.split(r"[.@]", name)[0].replace("_", "-") for name in settings if name]
-    return tuple(dict.fromkeys(tag for tag in tags if tag not in ("", "C", "POSIX")))
+    return tuple(dict.fromkeys(filter(None, tags))) or list_system_languages(environment)
 
 
 PROGRESS_OPTION: Final = click.option(

@@ -17,6 +17,7 @@ from ..transports.options import ConnectOptions
 from ..version import __version__
 from ._command import AaepCommand, CannotRun, to_printable
 from ._options import silence_logging
+from ._own_language import MANIFEST, find_own_language
 
 __all__ = ["main"]
 
@@ -73,6 +74,8 @@ def _start_producer(name: str, urls: tuple[str, ...], hub: str | None, token: st
             f"editor-{_to_socket_name(name)}",
             name=name,
             version=__version__,
+            language=find_own_language(),
+            manifest=MANIFEST,
             listen=urls,
             hub=hub,
             hub_options=ConnectOptions(token=token if hub is not None else None),

@@ -30,14 +30,17 @@ from ..protocol.attend_extension import ATTEND
 from ..protocol.fields import Verbosity
 from ..protocol.messages import Capabilities
 from ..settings.file import load_settings_file
+from ..settings.resolve import load_settings
+from ..subscriber.request import Terms
 from ..subscriber.subscriber import Subscriber
 from ..testing import Listener
-from ..text.phrases import PHRASES
+from ..text.phrases import Phrases
 from ..text.sanitize import sanitize
 from ..transports.base import UnprotectedAddress
 from ..version import __version__
-from ._command import AaepCommand, CannotRun, to_printable
+from ._command import AaepCommand, CannotRun, LanguageTagType, find_languages, to_printable
 from ._options import silence_logging
+from ._own_language import MANIFEST, choose_language
 from ._recording import Recording
 
 __all__ = ["find_mentions", "main"]
@@ -74,6 +77,13 @@ _LISTENER_CAPABILITIES: Final = Capabilities(supported_extensions=(ATTEND.namesp
     default="normal",
     help="How much is said. Default: normal.",
 )
+@click.option(
+    "--language",
+    "languages",
+    type=LanguageTagType(),
+    multiple=True,
+    help="The languages you want, the best first, such as yo-NG,en. Default: your settings, else those of the system.",
+)
 @click.option("--listen", "urls", metavar="URL", multiple=True, help="An address where other readers can join.")
 @click.option(
     "--capture",
@@ -93,6 +103,7 @@ def main(
     sessions: bool,
     resume: str | None,
     verbosity: str,
+    languages: tuple[str, ...],
     urls: tuple[str, ...],
     capture: Path | None,
 ) -> int:
@@ -116,6 +127,8 @@ def main(
     try:
         if sessions:
             return _print_sessions(known, folder, arguments)
+        given = find_languages(languages, {})
+        resolved = load_settings({"languages": given} if given else {})
         with (
             Recording(capture, source="aaep code") as recording,
             _private_address() as own_address,
@@ -123,6 +136,8 @@ def main(
                 f"code-{known.name}",
                 name=known.title,
                 version=__version__,
+                language=choose_language(resolved.phrases),
+                manifest=MANIFEST,
                 listen=[own_address, *urls],
                 journal=None,
             ) as producer,
@@ -132,8 +147,9 @@ def main(
             for address in producer.addresses[1:]:
                 click.echo(f"Other readers can join: aaep listen {address}")
             source = detect_input(sys.stdin)
-            rules, problems = _load_rules()
-            desk = _Desk(producer, own_address, source, cast(Verbosity, verbosity), recording.save, problems)
+            rules, problems = _load_rules(resolved.phrases)
+            preferences = Preferences(verbosity=cast(Verbosity, verbosity), languages=resolved.languages)
+            desk = _Desk(producer, own_address, source, preferences, recording.save, problems)
             coding_agent = CodingAgent(
                 producer,
                 known,
@@ -157,15 +173,15 @@ def main(
         raise CannotRun(str(error)) from error
 
 
-def _load_rules() -> tuple[tuple[AllowRule, ...], list[str]]:
+def _load_rules(phrases: Phrases) -> tuple[tuple[AllowRule, ...], list[str]]:
     """Return the rules of the person's settings, and in sentences why these do not count: then everything is asked."""
-    found = load_settings_file()
+    found = load_settings_file(phrases=phrases)
     if found.problem:
         return (), [found.problem]
     try:
         return read_rules(tomllib.loads(found.text)), []
     except ValueError as error:  # that of TOML is one
-        return (), [PHRASES["settings-allow"].format(sanitize(str(error)))]
+        return (), [phrases.format("settings-allow", reason=sanitize(str(error)))]
 
 
 def _choose_agent(name: str | None, command: str | None) -> KnownAgent:
@@ -240,7 +256,7 @@ class _Desk:
         producer: Producer,
         address: str,
         source: InputSource,
-        verbosity: Verbosity,
+        preferences: Preferences,
         on_turn_end: Callable[[], None],
         notices: Collection[str],
     ) -> None:
@@ -252,14 +268,21 @@ class _Desk:
         self._is_interrupted = False
         self._agent: CodingAgent | None = None
         self._producer = producer
+        self._phrases = preferences.phrases
+        terms = Terms(languages=tuple(dict.fromkeys((*preferences.languages, producer.language))))
         replies = not isinstance(source, NoInput)
         self.terminal = Terminal(
             lambda on_status: Subscriber(
-                address, name="aaep code", replies=replies, verbosity=verbosity, on_status=on_status
+                address,
+                name="aaep code",
+                replies=replies,
+                verbosity=preferences.verbosity,
+                terms=terms,
+                on_status=on_status,
             ),
             source,
             LinePrinter(sys.stdout),
-            preferences=Preferences(verbosity=verbosity),
+            preferences=preferences,
             replies=replies,
             notices=notices,
         )
@@ -274,7 +297,7 @@ class _Desk:
         """Run the terminal until the person quits, or the agent ends, and return the exit status."""
         self._agent = agent
         ready = "code-ready-lines" if self._source.is_line_based else "code-ready"
-        self.terminal.print_soon(PHRASES[ready].format(agent.agent.title))
+        self.terminal.print_soon(self._phrases.format(ready, agent=agent.agent.title))
         if isinstance(self._source, NoInput):
             self._requests.put(None)
         worker = threading.Thread(target=self._work, args=(agent,), name="aaep-code", daemon=True)
@@ -293,7 +316,7 @@ class _Desk:
     def _take_request(self, text: str) -> None:
         self._is_interrupted = False
         if self._is_busy or not self._requests.empty():
-            self.terminal.print_soon(PHRASES["code-queued"])
+            self.terminal.print_soon(self._phrases["code-queued"])
         self._requests.put(text)
 
     def _handle_interrupt(self) -> bool:
@@ -302,10 +325,10 @@ class _Desk:
             return False
         self._is_interrupted = True
         if self._is_busy and self._agent is not None:
-            self.terminal.print_soon(PHRASES["code-interrupt"])
+            self.terminal.print_soon(self._phrases["code-interrupt"])
             threading.Thread(target=self._agent.cancel, name="aaep-code-cancel", daemon=True).start()
         else:
-            self.terminal.print_soon(PHRASES["code-interrupt-idle"])
+            self.terminal.print_soon(self._phrases["code-interrupt-idle"])
         return True
 
     def _note_turn_end(self) -> None:
@@ -335,9 +358,9 @@ class _Desk:
         """Send what was written, with the files that it names; return the exit status if the agent has ended."""
         files, missing = find_mentions(text, Path(agent.cwd))
         for name in files:
-            self.terminal.print_soon(PHRASES["code-file"].format(name))
+            self.terminal.print_soon(self._phrases.format("code-file", file=name))
         for name in missing:
-            self.terminal.print_soon(PHRASES["code-file-missing"].format(name))
+            self.terminal.print_soon(self._phrases.format("code-file-missing", file=name))
         try:
             result = agent.prompt(text, links=files)
         except AaepError as error:
@@ -348,10 +371,10 @@ class _Desk:
 
     def _report(self, agent: CodingAgent, result: TurnResult) -> int | None:
         if result.stop_reason == "error" and result.error:
-            self.terminal.print_soon(PHRASES["code-error"].format(result.error))
+            self.terminal.print_soon(self._phrases.format("code-error", text=result.error))
         if agent.is_running:
             return None
         last_words = agent.stderr[-_MAX_LAST_WORDS:]
-        for line in [PHRASES["code-last_words"], *last_words] if last_words else []:
+        for line in [self._phrases["code-last_words"], *last_words] if last_words else []:
             self.terminal.print_soon(line)
         return 1

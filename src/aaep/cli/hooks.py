@@ -71,6 +71,7 @@ def daemon(idle: float, reader_grace: float) -> None:
     from ..adapters.hooks import HookServer  # noqa: PLC0415
     from ..producer.producer import Producer, Runtime  # noqa: PLC0415
     from ..transports.unix.paths import open_listening_socket, remove_socket  # noqa: PLC0415
+    from ._own_language import MANIFEST, find_own_language  # noqa: PLC0415
 
     async def serve() -> None:
         async with AsyncExitStack() as producers:
@@ -78,7 +79,15 @@ def daemon(idle: float, reader_grace: float) -> None:
             async def open_producer(agent: str) -> Producer:
                 runtime = Runtime(handle_signals=False)  # this command does
                 name = hook_program.AGENTS[agent]
-                producer = Producer(agent, name=name, listen="unix:", journal=None, runtime=runtime)
+                producer = Producer(
+                    agent,
+                    name=name,
+                    language=find_own_language(),
+                    manifest=MANIFEST,
+                    listen="unix:",
+                    journal=None,
+                    runtime=runtime,
+                )
                 return await producers.enter_async_context(producer)
 
             await HookServer(open_producer, reader_grace=reader_grace, idle_seconds=idle).serve(listening)

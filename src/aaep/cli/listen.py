@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +33,6 @@ from ..subscriber.connection import Reconnect
 from ..subscriber.request import Terms
 from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
-from ..text.phrases import get_phrases
 from ..transports.base import ChannelLost, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS
 from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
@@ -170,7 +168,9 @@ def main(
     resolved = load_settings({key: value for key, value in options.items() if value is not None})
     settings = resolved.settings
     typed = NoInput() if daemon else detect_input(sys.stdin, single_keys=settings.keys == "single")
-    notifications = open_notifications() if daemon else None
+    wanted = resolved.languages
+    phrases = resolved.phrases
+    notifications = open_notifications(phrases) if daemon else None
     has_input = not isinstance(typed, NoInput) if notifications is None else notifications.can_answer
     can_reply = settings.replies and has_input
     urls = urls or (() if discover else settings.agents)
@@ -178,11 +178,9 @@ def main(
     if discovers and sys.platform == "win32":
         raise CannotRun("Agents are found by Unix sockets, which are not used here. Name an address.")
     connect_options = build_all_connect_options(urls, token, ca, own)
-    wanted = settings.languages or find_languages((), os.environ)
-    phrases = get_phrases(wanted)
     terms = Terms(
         # What the system is set to is no reason to be refused by an agent that speaks English only.
-        languages=settings.languages or (*wanted, "en-US"),
+        languages=settings.languages or tuple(dict.fromkeys((*wanted, "en-US"))),
         max_events_per_second=settings.limits.events or None,
         minimum_timeout=settings.time.minimum or None,
     )

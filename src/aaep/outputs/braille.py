@@ -24,7 +24,7 @@ from ..presentation.braille import BrailleView, KeySpan, Message, Window, clean_
 from ..presentation.earcons import Earcon
 from ..presentation.preferences import DEFAULT_KEYS
 from ..presentation.queue import Speak
-from ..text.phrases import ENGLISH
+from ..text.phrases import ENGLISH, Phrases
 from .base import KeyPressed, Notice, OutputEvent
 from .brlapi import BrlapiConnection, BrlttyUnavailable, KeyCode, Resized, find_tty_path
 from .liblouis import BrailleTranslator
@@ -84,6 +84,7 @@ class BrailleOutput:
     A braille display that BRLTTY drives.
 
     ``table`` is the name of a liblouis table for all text, and ``language`` the one of texts that do not say theirs.
+    What the output says of itself is said in ``phrases``.
     ``host`` and ``key_file`` say where BRLTTY is and how to get in, as ``BRLAPI_HOST`` and ``BRLAPI_AUTH`` do.
     """
 
@@ -96,6 +97,7 @@ class BrailleOutput:
         table: str = "",
         contracted: bool = True,
         language: str = "en",
+        phrases: Phrases = ENGLISH,
         unshown: Collection[Earcon] = (),
         host: str | None = None,
         key_file: str | None = None,
@@ -103,6 +105,7 @@ class BrailleOutput:
         clock: Callable[[], float] = time.monotonic,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
+        self._phrases = phrases
         self._unshown = unshown  # kinds of announcement that are shown only on request, but for prompts
         self._translator_options = {"table": table, "contracted": contracted, "language": language}
         self._host = environment.get("BRLAPI_HOST", "") if host is None else host
@@ -130,6 +133,7 @@ class BrailleOutput:
         self._report = report
         translator = BrailleTranslator(
             **self._translator_options,  # type: ignore[arg-type]  # they are those of its parameters
+            phrases=self._phrases,
             notify=lambda text: report(Notice(text)),
         )
         self._connection = self._connect()
@@ -210,7 +214,11 @@ class BrailleOutput:
 
     def _connect(self) -> BrlapiConnection:
         return BrlapiConnection(
-            host=self._host, key_file=self._key_file, tty_path=self._tty_path, key_ranges=_KEY_RANGES
+            host=self._host,
+            key_file=self._key_file,
+            tty_path=self._tty_path,
+            key_ranges=_KEY_RANGES,
+            phrases=self._phrases,
         )
 
     def _reconnect(self) -> None:
@@ -221,14 +229,14 @@ class BrailleOutput:
             return
         self._view.resize(self._connection.width)
         self._written = None
-        self._report(Notice(ENGLISH["braille-back"]))
+        self._report(Notice(self._phrases["braille-back"]))
 
     def _lose(self) -> None:
         if self._connection is not None:
             self._connection.close()
         self._connection = None
         self._retry_at = self._clock() + self._retry_interval
-        self._report(Notice(ENGLISH["braille-lost"]))
+        self._report(Notice(self._phrases["braille-lost"]))
 
     def _write(self) -> None:
         window = self._view.window
@@ -270,7 +278,7 @@ class BrailleOutput:
         is_open = announcement.asks and announcement.prompt in self._open_tokens and not announcement.replaces
         is_full_prompt = is_open and utterance.text.endswith(announcement.text)
         if utterance.is_answer and not is_full_prompt:
-            self._view.show(compose_reply(utterance.text))
+            self._view.show(compose_reply(utterance.text, announcement.own_language))
             return
         message = compose_message(utterance.text, announcement, is_full_prompt=is_full_prompt, is_outcome=is_outcome)
         if message.prompt:
@@ -331,8 +339,8 @@ class BrailleOutput:
             self._report_key(ESCAPE)
         self._has_chosen = True
         self._report_key(key)
-        text = clean_text(ENGLISH.format("braille-choice", choice=key))
-        self._view.show(Message(text=text, is_reply=True, key_spans=(KeySpan(0, len(text), ENTER),)))
+        text = clean_text(self._phrases.format("braille-choice", choice=key))
+        self._show_reply(text, KeySpan(0, len(text), ENTER))
 
     def _report_key(self, key: str) -> None:
         """Report a key, except for a yes to what was not read to its end (C-22)."""
@@ -340,6 +348,10 @@ class BrailleOutput:
         is_yes = key.lower() in (DEFAULT_KEYS["accept"], "y")
         offers_it = prompt is not None and any(span.key == key.lower() for span in prompt.key_spans)
         if is_yes and offers_it and not self._view.is_prompt_read:
-            self._view.show(Message(text=ENGLISH["braille-read_on"], is_reply=True))
+            self._show_reply(self._phrases["braille-read_on"])
             return
         self._report(KeyPressed(key))
+
+    def _show_reply(self, text: str, *key_spans: KeySpan) -> None:
+        """Show what the output itself says to a key."""
+        self._view.show(Message(text=text, language=self._phrases.language, is_reply=True, key_spans=key_spans))

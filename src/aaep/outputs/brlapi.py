@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from ..errors import AaepError
+from ..text.phrases import ENGLISH, Phrases
 
 __all__ = ["BrlapiConnection", "BrlttyUnavailable", "KeyCode", "Resized", "find_tty_path"]
 
@@ -101,12 +102,13 @@ class BrlapiConnection:
         tty_path: Sequence[int] = (),
         key_ranges: Sequence[tuple[int, int]] = (),
         timeout: float = ANSWER_TIMEOUT,
+        phrases: Phrases = ENGLISH,
     ) -> None:
         self._key_file = key_file or KEY_FILE
         self._received = bytearray()
         self._events: list[KeyCode | Resized] = []
         self.width = 0
-        self._socket = _connect(host, timeout)
+        self._socket = _connect(host, timeout, phrases)
         try:
             self._shake_hands()
             self.width = self._ask_width()
@@ -233,7 +235,7 @@ class BrlapiConnection:
         self._received += data
 
 
-def _connect(host: str, timeout: float) -> socket.socket:
+def _connect(host: str, timeout: float, phrases: Phrases) -> socket.socket:
     name, _, number = host.rpartition(":")
     if not number.isdecimal():
         name, number = host, "0"
@@ -248,9 +250,7 @@ def _connect(host: str, timeout: float) -> socket.socket:
     except OSError as error:
         connection.close()
         where = f"{name}:{BASE_PORT + int(number)}" if name else address
-        raise BrlttyUnavailable(
-            f"Nothing answers at {where}. Start BRLTTY (on Debian: apt install brltty), or set BRLAPI_HOST."
-        ) from error
+        raise BrlttyUnavailable(phrases.format("braille-unavailable", address=where)) from error
     return connection
 
 

@@ -25,8 +25,8 @@ import msgspec
 from ..errors import AaepError
 from ..presentation.braille import Translation
 from ..text.graphemes import find_grapheme_starts
-from ..text.languages import is_well_formed_tag, match_language
-from ..text.phrases import ENGLISH
+from ..text.languages import describe_language, is_well_formed_tag, match_language
+from ..text.phrases import ENGLISH, Phrases
 
 __all__ = ["BrailleTranslator", "Liblouis", "LiblouisUnavailable"]
 
@@ -89,8 +89,8 @@ class LiblouisUnavailable(AaepError):
 class Liblouis:
     """The library itself: cells for a text by the name of a table."""
 
-    def __init__(self, library_names: Sequence[str] = LIBRARY_NAMES) -> None:
-        self._library = _load_library(library_names)
+    def __init__(self, library_names: Sequence[str] = LIBRARY_NAMES, *, phrases: Phrases = ENGLISH) -> None:
+        self._library = _load_library(library_names, phrases)
         self._library.lou_setLogLevel(_LOG_OFF)  # otherwise it writes to the terminal
         self._char_size: int = self._library.lou_charSize()
         self._encoding = "utf-32-le" if self._char_size == 4 else "utf-16-le"
@@ -168,16 +168,14 @@ class Liblouis:
         )
 
 
-def _load_library(names: Sequence[str]) -> ctypes.CDLL:
+def _load_library(names: Sequence[str], phrases: Phrases) -> ctypes.CDLL:
     found = (name for name in (*names, ctypes.util.find_library("louis") if names is LIBRARY_NAMES else None) if name)
     for name in found:
         try:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    raise LiblouisUnavailable(
-        "Braille needs liblouis, which is not installed. On Debian: apt install liblouis20 liblouis-data."
-    )
+    raise LiblouisUnavailable(phrases["braille-library"])
 
 
 def _make_monotonic(positions: Iterable[int], length: int) -> tuple[int, ...]:
@@ -203,8 +201,8 @@ class BrailleTranslator:
     """
     Translates the texts of one person, each by its language.
 
-    ``table`` is used for every language, as far as it knows the characters. ``notify`` is called with a sentence,
-    once for each language without a table and once when letters are marked with dot 8.
+    ``table`` is used for every language, as far as it knows the characters. ``notify`` is called with a sentence
+    from ``phrases``, once for each language without a table and once when letters are marked with dot 8.
     """
 
     def __init__(
@@ -213,11 +211,13 @@ class BrailleTranslator:
         table: str = "",
         contracted: bool = True,
         language: str = "en",
+        phrases: Phrases = ENGLISH,
         notify: Callable[[str], None] = lambda text: None,
         liblouis: Liblouis | None = None,
     ) -> None:
         self.notify = notify
-        self._liblouis = liblouis or Liblouis()
+        self._phrases = phrases
+        self._liblouis = liblouis or Liblouis(phrases=phrases)
         self._is_contracted = contracted
         self._language = language
         if not self._liblouis.has_table(_FALLBACK_TABLE):
@@ -353,9 +353,10 @@ class BrailleTranslator:
         primary = language.partition("-")[0].lower()
         if primary not in self._reported_languages:
             self._reported_languages.add(primary)
-            self.notify(ENGLISH.format("braille-no_table", language=primary))
+            name = describe_language(primary, self._phrases.language)
+            self.notify(self._phrases.format("braille-no_table", language=name))
 
     def _report_marks(self) -> None:
         if not self._has_reported_marks:
             self._has_reported_marks = True
-            self.notify(ENGLISH["braille-marks"])
+            self.notify(self._phrases["braille-marks"])

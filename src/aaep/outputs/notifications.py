@@ -27,7 +27,7 @@ from ..presentation.queue import Speak
 from ..protocol.events import CORE_EVENTS, TERMINAL, AwaitingConfirmation
 from ..protocol.fields import get_member
 from ..text.imitation import guard_name
-from ..text.phrases import PHRASES
+from ..text.phrases import ENGLISH, Phrases
 from ..text.sanitize import sanitize
 from .base import Notice, OutputEvent, PromptAnswered
 
@@ -41,13 +41,13 @@ _CRITICAL: Final = 2  # an urgency: it stays until it was seen
 _DECISIONS: Final = ("accept", "reject")
 
 
-def open_notifications() -> DesktopNotifications | NotifySend | NoNotifications:
+def open_notifications(phrases: Phrases = ENGLISH) -> DesktopNotifications | NotifySend | NoNotifications:
     """Return the way to show notifications on this machine, or an output that says once that there is none."""
     if importlib.util.find_spec("jeepney") is not None:
         with contextlib.suppress(NotificationsUnavailable):
-            return DesktopNotifications()
+            return DesktopNotifications(phrases)
     program = shutil.which("notify-send")
-    return NoNotifications() if program is None else NotifySend(program)
+    return NoNotifications(phrases) if program is None else NotifySend(program, phrases)
 
 
 class NotificationsUnavailable(AaepError):
@@ -61,9 +61,12 @@ class NoNotifications:
     is_paced = False
     can_answer = False
 
+    def __init__(self, phrases: Phrases = ENGLISH) -> None:
+        self._phrases = phrases
+
     def open(self, report: Callable[[OutputEvent], None]) -> None:
         """Report that there are none."""
-        report(Notice(PHRASES["notifications-none"]))
+        report(Notice(self._phrases["notifications-none"]))
 
     def present(self, utterance: Speak) -> None:
         """Show nothing."""
@@ -82,8 +85,9 @@ class NotifySend:
     is_paced = False
     can_answer = False
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, phrases: Phrases = ENGLISH) -> None:
         self._program = program
+        self._phrases = phrases
         self._shown: dict[str, None] = {}
         self._running: list[subprocess.Popen[bytes]] = []
 
@@ -97,8 +101,8 @@ class NotifySend:
             return
         _remember(self._shown, prompt.prompt, None)
         self._running = [process for process in self._running if process.poll() is None]
-        body = f"{_clean(utterance.text)}\n{PHRASES['notification-answer']}"
-        words = ["--urgency=critical", "--app-name=aaep", "--", _title(prompt), escape(body)]
+        body = f"{_clean(utterance.text)}\n{self._phrases['notification-answer']}"
+        words = ["--urgency=critical", "--app-name=aaep", "--", _title(prompt, self._phrases), escape(body)]
         with contextlib.suppress(OSError):  # it is spoken and printed too
             self._running.append(subprocess.Popen([self._program, *words], stdin=subprocess.DEVNULL))
 
@@ -131,15 +135,16 @@ class DesktopNotifications:
     name = "notifications"
     is_paced = False
 
-    def __init__(self) -> None:
+    def __init__(self, phrases: Phrases = ENGLISH) -> None:
         from jeepney import DBusAddress  # noqa: PLC0415  # an extra, which need not be installed
         from jeepney.io.threading import open_dbus_connection  # noqa: PLC0415
 
+        self._phrases = phrases
         self._address = DBusAddress(PATH, bus_name=SERVICE, interface=SERVICE)
         try:
             self._connection: Any = open_dbus_connection("SESSION")
         except Exception as error:  # no bus, no address, refused: the library names them in many ways
-            raise NotificationsUnavailable(PHRASES["notifications-none"]) from error
+            raise NotificationsUnavailable(self._phrases["notifications-none"]) from error
         try:
             self._capabilities = self._fetch_capabilities()
         except NotificationsUnavailable:
@@ -198,9 +203,9 @@ class DesktopNotifications:
                 if _get_reply_serial(message) == serial:
                     break
         except (OSError, TimeoutError) as error:
-            raise NotificationsUnavailable(PHRASES["notifications-none"]) from error
+            raise NotificationsUnavailable(self._phrases["notifications-none"]) from error
         if message.header.message_type is not MessageType.method_return:
-            raise NotificationsUnavailable(PHRASES["notifications-none"])
+            raise NotificationsUnavailable(self._phrases["notifications-none"])
         return frozenset(message.body[0])
 
     def _call(self, message: Any) -> int:
@@ -218,7 +223,7 @@ class DesktopNotifications:
                 message = self._connection.receive()
             except (ReceiveStopped, OSError, EOFError):
                 if not self._is_closed:
-                    self._report(Notice(PHRASES["notifications-gone"]))
+                    self._report(Notice(self._phrases["notifications-gone"]))
                 return
             self._jobs.put(partial(self._handle_message, message))
 
@@ -250,7 +255,7 @@ class DesktopNotifications:
         if not (self.can_answer and isinstance(event, AwaitingConfirmation)) or prompt.careful or prompt.cut:
             return []
         allowed = get_member(event, "allowed_replies") or _DECISIONS
-        labels = {"accept": PHRASES["notification-accept"], "reject": PHRASES["notification-reject"]}
+        labels = {"accept": self._phrases["notification-accept"], "reject": self._phrases["notification-reject"]}
         return [word for decision in _DECISIONS if decision in allowed for word in (decision, labels[decision])]
 
     def _compose(self, utterance: Speak, replaced_id: int, actions: list[str]) -> Any:
@@ -258,11 +263,11 @@ class DesktopNotifications:
 
         body = _clean(utterance.text)
         if not actions:
-            body = f"{body}\n{PHRASES['notification-answer']}"
+            body = f"{body}\n{self._phrases['notification-answer']}"
         if "body-markup" in self._capabilities:
             body = escape(body)
         hints = {"urgency": ("y", _CRITICAL), "category": ("s", "im.received")}
-        title = _title(utterance.announcement)
+        title = _title(utterance.announcement, self._phrases)
         return new_method_call(
             self._address, "Notify", "susssasa{sv}i", ("aaep", replaced_id, "", title, body, actions, hints, 0)
         )
@@ -316,9 +321,10 @@ def _is_whole_prompt(utterance: Speak) -> bool:
     return utterance.announcement.asks and utterance.text.endswith(utterance.announcement.text)
 
 
-def _title(prompt: Announcement) -> str:
+def _title(prompt: Announcement, phrases: Phrases) -> str:
     producer = prompt.event.producer
-    return PHRASES["notification-title"].format(guard_name(get_member(producer, "agent_name") or producer.agent_id))
+    name = guard_name(get_member(producer, "agent_name") or producer.agent_id, phrases=phrases)
+    return phrases.format("notification-title", agent=name)
 
 
 def _clean(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..presentation.earcons import EARCONS, Earcon
 from ..presentation.preferences import Preferences
 from ..settings.fields import KindSettings, Settings
+from ..text.phrases import get_phrases
 from .base import Output
 from .braille import BrailleOutput
 from .speech import open_speech
@@ -45,9 +46,14 @@ def open_outputs(settings: Settings) -> list[Output]:
         outputs.append(open_speech(build_speech_settings(settings)))
     if settings.braille.on:
         unshown = [earcon for earcon in EARCONS if not find_kind_settings(settings, earcon).braille]
-        language = next(iter(settings.languages), "en")
-        table, contracted = settings.braille.table, settings.braille.contracted
-        outputs.append(BrailleOutput(table=table, contracted=contracted, language=language, unshown=unshown))
+        output = BrailleOutput(
+            table=settings.braille.table,
+            contracted=settings.braille.contracted,
+            language=next(iter(settings.languages), "en"),
+            phrases=get_phrases(settings.languages),
+            unshown=unshown,
+        )
+        outputs.append(output)
     return outputs
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import AaepError
 from ..presentation.pace import estimate_seconds
 from ..presentation.queue import Speak
-from ..text.phrases import ENGLISH
+from ..text.phrases import get_phrases
 from .base import Finished, OutputEvent
 from .speech_settings import SpeechSettings
 
@@ -45,7 +45,7 @@ class PrismOutput:
         try:
             self._backend = importlib.import_module("prism").Context().acquire_best()
         except Exception as error:  # the library raises its own, which we cannot name without it
-            raise AaepError(ENGLISH["speech-none-prism"]) from error
+            raise AaepError(get_phrases(self.settings.languages)["speech-none-prism"]) from error
 
     def present(self, utterance: Speak) -> None:
         """Begin to speak an utterance, and return at once."""

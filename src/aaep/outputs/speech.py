@@ -8,6 +8,7 @@ would have taken to be spoken.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -53,8 +54,8 @@ def open_speech(settings: SpeechSettings | None = None) -> Output:
     if sys.platform in ("win32", "darwin"):
         return PrismOutput(chosen) if has_prism() else NoSpeech(phrases["speech-none-prism"], phrases)
     try:
-        address = find_address()
-        connect_to_server(address).close()
+        address = find_address(phrases=phrases)
+        connect_to_server(address, phrases).close()
     except SpeechUnavailable as error:
         return NoSpeech(str(error), phrases)
     return SpeechOutput(chosen)
@@ -218,8 +219,8 @@ class SpeechOutput:
     # -- the connection --------------------------------------------------------------------
 
     def _connect(self) -> None:
-        address = find_address() if self._environment is None else find_address(self._environment)
-        raw = connect_to_server(address)
+        environment = os.environ if self._environment is None else self._environment
+        raw = connect_to_server(find_address(environment, self._phrases), self._phrases)
         holder: list[SpeechConnection] = []
         is_ready = threading.Event()
 
@@ -228,7 +229,7 @@ class SpeechOutput:
             self._jobs.put(lambda: self._lose(holder[0]))
 
         connection = SpeechConnection(
-            raw, lambda event: self._jobs.put(partial(self._handle_event, event)), handle_lost
+            raw, lambda event: self._jobs.put(partial(self._handle_event, event)), handle_lost, self._phrases
         )
         holder.append(connection)
         is_ready.set()

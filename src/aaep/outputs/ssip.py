@@ -21,7 +21,7 @@ from typing import Final, Literal
 import msgspec
 
 from ..errors import AaepError
-from ..text.phrases import ENGLISH
+from ..text.phrases import ENGLISH, Phrases
 
 __all__ = ["SpeechConnection", "SpeechEvent", "SpeechUnavailable", "connect_to_server", "find_address", "spawn_server"]
 
@@ -63,7 +63,7 @@ class ServerAddress(msgspec.Struct, frozen=True):
     is_default: bool = False  # nobody named it, so that the server may be started there
 
 
-def find_address(environment: Mapping[str, str] = os.environ) -> ServerAddress:
+def find_address(environment: Mapping[str, str] = os.environ, phrases: Phrases = ENGLISH) -> ServerAddress:
     """Return the address in ``SPEECHD_ADDRESS``, or that of the user's own server."""
     text = environment.get("SPEECHD_ADDRESS", "")
     method, _, rest = text.partition(":")
@@ -72,10 +72,10 @@ def find_address(environment: Mapping[str, str] = os.environ) -> ServerAddress:
     if method == "inet_socket":
         host, _, port = rest.partition(":")
         if port and not port.isdecimal():
-            raise SpeechUnavailable(ENGLISH.format("speech-address", address=text))
+            raise SpeechUnavailable(phrases.format("speech-address", address=text))
         return ServerAddress(host=host or "127.0.0.1", port=int(port or DEFAULT_PORT))
     if text and text != "unix_socket":
-        raise SpeechUnavailable(ENGLISH.format("speech-address", address=text))
+        raise SpeechUnavailable(phrases.format("speech-address", address=text))
     folder = environment.get("XDG_RUNTIME_DIR") or str(Path.home() / ".cache")
     return ServerAddress(path=f"{folder}/speech-dispatcher/speechd.sock", is_default=True)
 
@@ -99,17 +99,17 @@ def spawn_server() -> bool:
     return True
 
 
-def connect_to_server(address: ServerAddress) -> socket.socket:
+def connect_to_server(address: ServerAddress, phrases: Phrases = ENGLISH) -> socket.socket:
     """Connect to Speech Dispatcher; at the user's own address it is started if it does not run."""
     try:
         return _connect(address)
     except OSError as error:
         if not (address.is_default and spawn_server()):
-            raise SpeechUnavailable(ENGLISH["speech-unavailable"]) from error
+            raise SpeechUnavailable(phrases["speech-unavailable"]) from error
     try:
         return _connect(address)
     except OSError as error:
-        raise SpeechUnavailable(ENGLISH["speech-unavailable"]) from error
+        raise SpeechUnavailable(phrases["speech-unavailable"]) from error
 
 
 def _connect(address: ServerAddress) -> socket.socket:
@@ -136,9 +136,14 @@ class SpeechConnection:
     """
 
     def __init__(
-        self, connection: socket.socket, on_event: Callable[[SpeechEvent], None], on_lost: Callable[[], None]
+        self,
+        connection: socket.socket,
+        on_event: Callable[[SpeechEvent], None],
+        on_lost: Callable[[], None],
+        phrases: Phrases = ENGLISH,
     ) -> None:
         self._socket = connection
+        self._phrases = phrases  # of errors
         self._socket.settimeout(None)
         self._on_event = on_event
         self._on_lost = on_lost
@@ -151,7 +156,7 @@ class SpeechConnection:
         """Give a command and return the data lines of its reply. Raises :exc:`SpeechUnavailable`."""
         code, data = self._exchange(line.encode() + b"\r\n")
         if not code.startswith("2"):
-            raise SpeechUnavailable(ENGLISH.format("speech-refused", value=line.rsplit(" ", maxsplit=1)[-1]))
+            raise SpeechUnavailable(self._phrases.format("speech-refused", value=line.rsplit(" ", maxsplit=1)[-1]))
         return data
 
     def speak(self, markup: str) -> str:
@@ -160,7 +165,7 @@ class SpeechConnection:
         stuffed = f".{markup}" if markup.startswith(".") else markup
         code, data = self._exchange(stuffed.encode() + b"\r\n.\r\n")
         if not (code == "225" and data):
-            raise SpeechUnavailable(ENGLISH["speech-unavailable"])
+            raise SpeechUnavailable(self._phrases["speech-unavailable"])
         return data[0]
 
     def close(self) -> None:
@@ -178,10 +183,10 @@ class SpeechConnection:
         try:
             self._socket.sendall(data)
         except OSError as error:
-            raise SpeechUnavailable(ENGLISH["speech-unavailable"]) from error
+            raise SpeechUnavailable(self._phrases["speech-unavailable"]) from error
         reply = self._replies.get(timeout=REPLY_TIMEOUT)
         if reply is None:
-            raise SpeechUnavailable(ENGLISH["speech-unavailable"])
+            raise SpeechUnavailable(self._phrases["speech-unavailable"])
         return reply
 
     def _receive(self) -> None:

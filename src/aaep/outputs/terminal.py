@@ -335,7 +335,7 @@ class Terminal:
         if not (text and self._pacer.outputs):
             return
         now = self._clock()
-        self._perform_actions(self._queue.say_now(announce_line(text), now), now)
+        self._perform_actions(self._queue.say_now(announce_line(text, self._phrases.language), now), now)
         deadline = time.monotonic() + GOODBYE_TIMEOUT
         while self._pacer.utterance is not None and self._pacer.utterance.text == text:
             try:
@@ -704,7 +704,9 @@ class Terminal:
         self._unsaid_lines = []
         now = self._clock()
         for text, is_answer, earcon in lines:
-            self._perform_actions(self._queue.say(announce_line(text), now, urgent=is_answer, earcon=earcon), now)
+            self._perform_actions(
+                self._queue.say(announce_line(text, self._phrases.language), now, urgent=is_answer, earcon=earcon), now
+            )
 
     @contextlib.contextmanager
     def _answering_key(self) -> Iterator[None]:
@@ -742,7 +744,7 @@ class Terminal:
         way = "line" if self._input_source.is_line_based else "key"
         line = self._phrases.format(f"behind-{way}", duration=duration)
         self._printer.print_line(line)
-        self._perform_actions(self._queue.say_behind(announce_line(line), now), now)
+        self._perform_actions(self._queue.say_behind(announce_line(line, self._phrases.language), now), now)
         verbosity = self.preferences.verbosity
         terms = self._flow.choose_terms(
             limit=self._usual_terms.max_events_per_second, verbosity=verbosity if self._may_say_less else None

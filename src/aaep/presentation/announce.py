@@ -62,6 +62,7 @@ __all__ = [
     "announce",
     "announce_line",
     "choice_labels",
+    "list_keys",
 ]
 
 
@@ -689,6 +690,7 @@ def announce_line(text: str, language: str = "en") -> Announcement:
         text=text,
         detail=text,
         language=language,
+        own_language=language,
         urgency="normal",
         interrupts=False,
         event_id="",
@@ -741,6 +743,11 @@ def _get_urgency(event: Envelope) -> Urgency:
     return event.urgency if event.urgency in ("background", "critical") else "normal"
 
 
+def list_keys(keys: Iterable[tuple[str, str]], phrases: Phrases) -> str:
+    """Return the sentence that lists keys with what each of them does."""
+    return f"{phrases.join(phrases.format('key', key=key, effect=effect) for key, effect in keys)}."
+
+
 def _append_key_help(text: str, keys: tuple[tuple[str, str], ...], preferences: Preferences) -> str:
     """Append the sentence that lists the keys, or the command words where input is by lines."""
     listed = [(key, effect) for key, effect in keys if not key.isdecimal()]  # choices have their numbers in the text
@@ -748,7 +755,7 @@ def _append_key_help(text: str, keys: tuple[tuple[str, str], ...], preferences: 
         return text
     phrases = preferences.phrases
     if not preferences.lines:
-        return f"{text} {phrases.join(phrases.format('key', key=key, effect=effect) for key, effect in listed)}."
+        return f"{text} {list_keys(listed, phrases)}"
     words = {"y": phrases["word-yes"], "n": phrases["word-no"]}
     words |= {key: find_command_word(name, phrases) for name, key in preferences.keys.items() if name in DEFAULT_KEYS}
     *others, last = (words.get(key, key) for key, _ in listed)

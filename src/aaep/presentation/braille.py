@@ -20,8 +20,8 @@ import msgspec
 
 from ..text.graphemes import find_grapheme_starts
 from ..text.imitation import guard_value
-from ..text.phrases import PHRASES, truncate_with_notice
-from .announce import Announcement
+from ..text.phrases import GAP, Phrases, get_phrases, truncate_with_notice
+from .announce import Announcement, list_keys
 
 __all__ = [
     "BrailleView",
@@ -44,6 +44,7 @@ WAITING_DOTS: Final = 0b11000000  # dots 7 and 8, below either of these or alone
 BLANK: Final = 0
 MAX_HISTORY: Final = 1000  # messages
 SECOND_KEY: Final = "y"  # which confirms that something risky is accepted
+_SECOND_KEY_PHRASES: Final = tuple(f"accept-second-{way}{form}" for way in ("key", "line") for form in ("", "-long"))
 
 
 class Translation(msgspec.Struct, frozen=True):
@@ -152,23 +153,24 @@ def compose_message(
     The keys of a familiar prompt are not said again, but on a display they are what a routing key selects.
     """
     text = clean_text(text)
+    phrases = get_phrases((announcement.own_language,))
     if not is_full_prompt:
         is_urgent = announcement.interrupts or is_outcome
         return Message(
             text=text, language=announcement.language, is_urgent=is_urgent, is_persistent=announcement.interrupts
         )
     choices = [(key, effect) for key, effect in announcement.keys if key.isdecimal()]
-    choice_texts = [_format_choice(key, effect) for key, effect in choices]
+    choice_texts = [_format_choice(key, effect, phrases) for key, effect in choices]
     choice_start = text.rfind(" ".join(choice_texts))
     unlisted = choices if choice_start < 0 else []
     commands = [*unlisted, *((key, effect) for key, effect in announcement.keys if not key.isdecimal())]
-    command_texts = [clean_text(PHRASES["key"].format(key, effect)) for key, effect in commands]
-    listed = f"{', '.join(command_texts)}."
+    command_texts = [clean_text(phrases.format("key", key=key, effect=effect)) for key, effect in commands]
+    listed = clean_text(list_keys(commands, phrases))
     if commands and not text.endswith(f" {listed}"):
         text = f"{text} {listed}"
-    spans = [*_locate_keys(commands, command_texts, ", ", len(text) - len(listed))]
+    spans = [*_locate_keys(commands, command_texts, text, len(text) - len(listed))]
     if not unlisted:
-        spans += _locate_keys(choices, choice_texts, " ", choice_start)
+        spans += _locate_keys(choices, choice_texts, text, choice_start)
     return Message(
         text=text,
         language=announcement.language,
@@ -179,16 +181,23 @@ def compose_message(
     )
 
 
-def compose_reply(text: str) -> Message:
-    """Return what the reader says to a key as a message; what asks for the second key has that key in it."""
+def compose_reply(text: str, language: str = "en") -> Message:
+    """
+    Return what the reader says to a key as a message; what asks for the second key has that key in it.
+
+    ``language`` is that of the reader's own words.
+    """
     text = clean_text(text)
-    for name in ("accept.second.key", "accept.second.line"):
-        beginning = clean_text(PHRASES[name].partition("{0}")[0])
-        if text.startswith(beginning):
-            key_word = re.search(rf"\b{SECOND_KEY}", beginning)
-            start = key_word.start() if key_word is not None else 0
-            return Message(text=text, is_reply=True, key_spans=(KeySpan(start, len(beginning), SECOND_KEY),))
-    return Message(text=text, is_reply=True)
+    message = Message(text=text, language=language, is_reply=True)
+    phrases = get_phrases((language,))
+    for name in _SECOND_KEY_PHRASES:
+        beginning = clean_text(phrases.list_forms(name)[0].partition(GAP)[0])
+        if beginning and text.startswith(beginning):
+            word = phrases["word-yes"] if name.startswith("accept-second-line") else SECOND_KEY
+            found = re.search(rf"(?<!\w){re.escape(clean_text(word))}(?!\w)", beginning)
+            start = found.start() if found is not None else 0
+            return msgspec.structs.replace(message, key_spans=(KeySpan(start, len(beginning), SECOND_KEY),))
+    return message
 
 
 def clean_text(text: str) -> str:
@@ -196,18 +205,18 @@ def clean_text(text: str) -> str:
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
-def _format_choice(key: str, effect: str) -> str:
+def _format_choice(key: str, effect: str, phrases: Phrases) -> str:
     """Return a choice as a question lists it, so that it is found there: words that only look like it are not."""
-    return clean_text(PHRASES["choice"].format(key, truncate_with_notice(guard_value(effect))))
+    label = truncate_with_notice(guard_value(effect, phrases), phrases=phrases)
+    return clean_text(phrases.format("choice", number=key, label=label))
 
 
-def _locate_keys(
-    keys: Sequence[tuple[str, str]], texts: Sequence[str], separator: str, start: int
-) -> Iterator[KeySpan]:
-    """Yield where in a text each of these keys stands, listed from a position on."""
-    for (key, _), text in zip(keys, texts, strict=True):
-        yield KeySpan(start, start + len(text), key)
-        start += len(text) + len(separator)
+def _locate_keys(keys: Sequence[tuple[str, str]], key_texts: Sequence[str], text: str, start: int) -> Iterator[KeySpan]:
+    """Yield where in a text each of these keys stands, listed in this order from a position on."""
+    for (key, _), key_text in zip(keys, key_texts, strict=True):
+        start = text.index(key_text, start)
+        yield KeySpan(start, start + len(key_text), key)
+        start += len(key_text)
 
 
 # -- the display -----------------------------------------------------------------------------

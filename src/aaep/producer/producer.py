@@ -43,7 +43,7 @@ from ..runtime.files import default_journal_path
 from ..runtime.ids import new_id
 from ..runtime.options import list_keywords, make_tuples
 from ..runtime.signals import EXIT_TERMINATED, SIGTERM_EXIT
-from ..text.phrases import get_phrases
+from ..text.phrases import Phrases, get_phrases
 from ..text.summaries import SummaryLike
 from ..transports.base import asgi_application, serve
 from ..transports.options import (
@@ -375,6 +375,11 @@ class Producer:
         return self._closed
 
     @property
+    def phrases(self) -> Phrases:
+        """What texts are composed of in the producer's language, or in English where that has no phrases."""
+        return get_phrases((self.language,))
+
+    @property
     def sessions(self) -> list[Session]:
         """The sessions that are open now."""
         with self._lock:
@@ -568,7 +573,7 @@ class Producer:
                 confirm=confirm,
                 timeout=timeout,
                 on_refusal=on_refusal,
-                phrases=get_phrases((self.language,)),
+                phrases=self.phrases,
             )
             self._tools[tool.name] = tool
             return tool.decorate(function)

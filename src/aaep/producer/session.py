@@ -186,7 +186,7 @@ class Session:
         self._started_at = self._emitter.clock()
         self._started_event = self._emitter.emit(
             SessionStarted,
-            summarize_start(self._summary, self._phrases, is_one_language=self._emitter.speaks_own_language),
+            summarize_start(self._summary, self.phrases, is_one_language=self._emitter.speaks_own_language),
             attend=None if self._parent is None else {"parent_session_id": self._parent.session_id},
             request_text=UNSET if self._request is None else clean_text(self._request),
             requested_by=UNSET if self._requested_by is None else self._requested_by,
@@ -199,7 +199,8 @@ class Session:
         return self._emitter.complete_summaries(summary, usual)
 
     @property
-    def _phrases(self) -> Phrases:
+    def phrases(self) -> Phrases:
+        """What texts are composed of in the session's language, or in English where that has no phrases."""
         return self._emitter.phrases
 
     @property
@@ -382,7 +383,7 @@ class Session:
             default=default,
             timeout=timeout,
             context={**(context or {}), **named, "tool_call_id": call_id},  # C-38
-            phrases=self._phrases,
+            phrases=self.phrases,
         )
         return self._activity.questions.put(
             Ask(
@@ -415,7 +416,7 @@ class Session:
             why=why,
             default=default,
             timeout=timeout,
-            phrases=self._phrases,
+            phrases=self.phrases,
         )
         return self._activity.questions.put(
             Ask(
@@ -452,7 +453,7 @@ class Session:
             self._emitter.change_state("handing_off")
             self._emitter.emit(
                 HandoffRequested,
-                self._complete_summaries(summary, summarize_handoff(to, self._phrases)),
+                self._complete_summaries(summary, summarize_handoff(to, self.phrases)),
                 urgency="critical",
                 reason=clean_text(reason),
                 target_kind=to,
@@ -480,11 +481,11 @@ class Session:
         with self._emitter.lock:
             seconds = self._close_open()
             calls = self._emitter.state.invocations
-            usual = summarize_completion(seconds, calls, self._phrases)
+            usual = summarize_completion(seconds, calls, self.phrases)
             result = summary or self._result
             summaries = self._complete_summaries(result, usual)
             if unfinished := self._activity.unfinished:
-                summaries = unfinished.summarize(summaries if result else None, usual, self._phrases)
+                summaries = unfinished.summarize(summaries if result else None, usual, self.phrases)
             self._emit_end(
                 SessionCompleted,
                 summaries,
@@ -504,7 +505,7 @@ class Session:
         """End the session as errored. The text of an error is not announced, because it may hold anything."""
         with self._emitter.lock:
             self._close_open()
-            usual, advice = summarize_error(name or self._phrases["error-unnamed"], category, self._phrases)
+            usual, advice = summarize_error(name or self.phrases["error-unnamed"], category, self.phrases)
             self._emit_end(
                 SessionErrored,
                 self._complete_summaries(summary, usual),
@@ -526,7 +527,7 @@ class Session:
             self._close_open()
             self._emit_end(
                 SessionCancelled,
-                self._complete_summaries(summary, summarize_cancellation(by, self._phrases)),
+                self._complete_summaries(summary, summarize_cancellation(by, self.phrases)),
                 cancelled_by=by,
                 cancellation_reason=UNSET if reason is None else reason,
             )
@@ -577,19 +578,19 @@ class Session:
         elif (stopper := find_stopper(error)) is not None:
             self.cancel(by=stopper)
         else:
-            category, name = classify_error(error, self._phrases)
+            category, name = classify_error(error, self.phrases)
             self.fail(category=category, name=name)
 
     def _end_well(self) -> None:
         try:
             if self._activity.handoff == "requested":  # C-53: nobody said that it was taken
-                told = self._phrases["not_taken"]
-                more = f"{told} {self._phrases['unfinished']}"
+                told = self.phrases["not_taken"]
+                more = f"{told} {self.phrases['unfinished']}"
                 self.cancel((told, more, more), by="system")
             else:
                 self.complete()
         except LocalProtocolError:
-            self.fail(category="permanent", name=self._phrases["error-mistake"])
+            self.fail(category="permanent", name=self.phrases["error-mistake"])
             raise
 
     def _stop(self, by: Literal["user", "producer"]) -> None:

@@ -247,15 +247,15 @@ class Call:
             "summary_detailed": summaries.detailed,
         }
 
-    def end(self, error: BaseException | None) -> None:
-        """End the call, and announce how it ended."""
+    def end(self, error: BaseException | None, *, name: str = "") -> None:
+        """End the call, and announce how it ended; ``name`` is what the error is called, else the name of its type."""
         try:
-            self._end(error)
+            self._end(error, name)
         except LocalProtocolError:
             if error is None:  # else that error is what there is to tell; the session ends what is left open
                 raise
 
-    def _end(self, error: BaseException | None) -> None:
+    def _end(self, error: BaseException | None, name: str) -> None:
         if error is None:
             summaries = summarize_call_result(self.name, self._seconds(), self._phrases)
             if self._result is not None:
@@ -268,9 +268,9 @@ class Call:
         elif find_stopper(error) is not None:
             self._complete_stopped()
         else:
-            _, name = classify_error(error, self._phrases)
+            told_name = name or classify_error(error, self._phrases)[1]
             summaries, message = summarize_call_failure(
-                self.name, name, self._phrases, is_irreversible=self._irreversible
+                self.name, told_name, self._phrases, is_irreversible=self._irreversible
             )
             self._complete("error", summaries, "failed", error_message=message)
 

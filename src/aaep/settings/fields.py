@@ -17,6 +17,7 @@ from msgspec import Meta
 from ..errors import AaepError
 from ..protocol.fields import Verbosity
 from ..text.languages import is_well_formed_tag
+from ..text.phrases import ENGLISH, Phrases
 
 __all__ = [
     "FIELDS",
@@ -224,20 +225,18 @@ def _parse_text(field: Field, text: str) -> Any:
     return text if field.plain_kind is str else word
 
 
-def describe_expected(field: Field) -> str:
+def describe_expected(field: Field, phrases: Phrases = ENGLISH) -> str:
     """Return in words what values a setting can have."""
     kind = field.plain_kind
-    if get_origin(kind) is Literal:
-        *others, last = get_args(kind)
-        return f"{', '.join(others)} or {last}"
-    if kind is bool:
-        return "true or false"
+    if kind is bool or get_origin(kind) is Literal:
+        *others, last = ("true", "false") if kind is bool else get_args(kind)
+        return phrases.format("expected-word", words=phrases.join(others), last=last)
     if kind in (int, float):
-        word = "a whole number" if kind is int else "a number"
-        return f"{word} from {field.bounds.ge} to {field.bounds.le}"
+        name = "expected-whole_number" if kind is int else "expected-number"
+        return phrases.format(name, lowest=field.bounds.ge, highest=field.bounds.le)
     if field.key == "languages":
-        return "a list of language tags such as en-GB"
-    return "a list of texts" if get_origin(kind) is tuple else "a text"
+        return phrases["expected-languages"]
+    return phrases["expected-texts" if get_origin(kind) is tuple else "expected-text"]
 
 
 def format_value(value: Any) -> str:

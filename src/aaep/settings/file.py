@@ -12,7 +12,7 @@ import msgspec
 
 from ..errors import AaepError
 from ..runtime.files import create_private_folder, open_regular_file, user_config_folder, write_private_file
-from ..text.phrases import ENGLISH
+from ..text.phrases import ENGLISH, Phrases
 from .toml_text import remove_entry, set_entry
 
 __all__ = ["FileText", "change_setting", "find_settings_file", "load_settings_file", "read_settings_file"]
@@ -37,32 +37,33 @@ def find_settings_file(environment: Mapping[str, str] | None = None) -> Path:
     return Path(named).expanduser() if named else user_config_folder(environment) / "settings.toml"
 
 
-def read_settings_file(path: Path, *, is_named: bool = False) -> FileText:
+def read_settings_file(path: Path, *, is_named: bool = False, phrases: Phrases = ENGLISH) -> FileText:
     """Return the text of a settings file. ``is_named`` says that somebody named it, so that it has to be there."""
     try:
         with open_regular_file(path) as file:
             file_stat = os.fstat(file.fileno())
             data = file.read(MAX_FILE_BYTES)
     except FileNotFoundError:
-        return FileText(path, problem=ENGLISH.format("settings-missing", file=str(path)) if is_named else "")
+        return FileText(path, problem=phrases.format("settings-missing", file=str(path)) if is_named else "")
     except OSError as error:
-        return FileText(path, problem=ENGLISH.format("settings-unreadable", reason=f"{path}: {error.strerror}."))
+        return FileText(path, problem=phrases.format("settings-unreadable", reason=f"{path}: {error.strerror}."))
     if os.name == "posix" and file_stat.st_uid not in (0, os.geteuid()):
-        return FileText(path, problem=ENGLISH.format("settings-stranger", file=str(path)))
+        return FileText(path, problem=phrases.format("settings-stranger", file=str(path)))
     if os.name == "posix" and file_stat.st_mode & _WRITE_BY_OTHERS:
-        return FileText(path, problem=ENGLISH.format("settings-unsafe", file=str(path)))
+        return FileText(path, problem=phrases.format("settings-unsafe", file=str(path)))
     try:
         return FileText(path, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        reason = ENGLISH.format("settings-encoding", line=line)
-        return FileText(path, problem=ENGLISH.format("settings-unreadable", reason=reason))
+        reason = phrases.format("settings-encoding", line=line)
+        return FileText(path, problem=phrases.format("settings-unreadable", reason=reason))
 
 
-def load_settings_file(environment: Mapping[str, str] | None = None) -> FileText:
+def load_settings_file(environment: Mapping[str, str] | None = None, phrases: Phrases = ENGLISH) -> FileText:
     """Return the text of this user's settings file."""
     environment = os.environ if environment is None else environment
-    return read_settings_file(find_settings_file(environment), is_named=bool(environment.get("AAEP_SETTINGS")))
+    is_named = bool(environment.get("AAEP_SETTINGS"))
+    return read_settings_file(find_settings_file(environment), is_named=is_named, phrases=phrases)
 
 
 def change_setting(path: Path, key: str, value: Any | None) -> None:

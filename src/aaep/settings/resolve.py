@@ -7,16 +7,19 @@ Nothing that is wrong stops a reader. A value that cannot be used is told, and t
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, Literal
 
 import msgspec
 
-from ..text.phrases import ENGLISH
+from ..text.languages import list_system_languages
+from ..text.phrases import Phrases, get_phrases
 from ..text.sanitize import sanitize, truncate
 from .fields import (
     FIELDS,
     RESERVED_SECTIONS,
+    Field,
     Settings,
     UnknownSetting,
     build_settings,
@@ -32,6 +35,7 @@ __all__ = ["Resolved", "Source", "load_settings", "resolve_settings"]
 MAX_PROBLEMS: Final = 5  # that are told one by one
 _MAX_QUOTED_LENGTH: Final = 60  # characters of a line that cannot be read
 
+_Problem = Callable[[Phrases], str]  # told when the language of the person is known
 SourceKind = Literal["default", "file", "environment", "option"]
 
 
@@ -49,17 +53,23 @@ class Resolved(msgspec.Struct, frozen=True):
     settings: Settings
     values: Mapping[str, Any]  # of all settings, by key
     sources: Mapping[str, Source]
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # in the language of the person
+    languages: tuple[str, ...] = ()  # those of the settings, else those that the system is set to
+
+    @property
+    def phrases(self) -> Phrases:
+        """What the reader itself says, in the language of the person."""
+        return get_phrases(self.languages)
 
 
 def load_settings(options: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None) -> Resolved:
     """Return the settings that count: these options, by key, before the environment and the file of this user."""
     environment = os.environ if environment is None else environment
-    found = load_settings_file(environment)
-    resolved = resolve_settings(found.text, environment, options or {})
-    if not found.problem:
-        return resolved
-    return msgspec.structs.replace(resolved, problems=(found.problem, *resolved.problems))
+    without_file = resolve_settings("", environment, options or {})
+    found = load_settings_file(environment, without_file.phrases)
+    if found.problem:
+        return msgspec.structs.replace(without_file, problems=(found.problem, *without_file.problems))
+    return resolve_settings(found.text, environment, options or {})
 
 
 def resolve_settings(text: str, environment: Mapping[str, str], options: Mapping[str, Any]) -> Resolved:
@@ -70,22 +80,29 @@ def resolve_settings(text: str, environment: Mapping[str, str], options: Mapping
         values["keys"] = "enter"
         sources["keys"] = Source("environment", "ACCESSIBLE")
     problems = _apply_file(text, values, sources)
-    problems += _apply_environment(environment, values, sources)
+    more_problems = _apply_environment(environment, values, sources)
     for key, value in options.items():
         values[find_field(key).key] = value
         sources[find_field(key).key] = Source("option")
-    return Resolved(build_settings(values), values, sources, tuple(problems))
+    settings = build_settings(values)
+    languages = settings.languages or list_system_languages(environment)
+    phrases = get_phrases(languages)
+    told = [describe(phrases) for describe in problems[:MAX_PROBLEMS]]
+    if len(problems) > MAX_PROBLEMS:
+        told.append(phrases.format("settings-more", count=len(problems) - MAX_PROBLEMS))
+    told += [describe(phrases) for describe in more_problems]
+    return Resolved(settings, values, sources, tuple(told), languages)
 
 
-def _apply_file(text: str, values: dict[str, Any], sources: dict[str, Source]) -> list[str]:
+def _apply_file(text: str, values: dict[str, Any], sources: dict[str, Source]) -> list[_Problem]:
     entries, broken = parse_entries(text)
-    problems: list[tuple[int, str]] = []
+    problems: list[tuple[int, _Problem]] = []
     for line in broken:
         quoted = _quote(line.text)
         if line.is_repeated:
-            problems.append((line.line, ENGLISH.format("settings-repeated", line=line.line, setting=quoted)))
+            problems.append((line.line, partial(_tell, "settings-repeated", line=line.line, setting=quoted)))
         else:
-            problems.append((line.line, ENGLISH.format("settings-line", line=line.line, text=quoted)))
+            problems.append((line.line, partial(_tell, "settings-line", line=line.line, text=quoted)))
     for entry in entries:
         if entry.key.split(".")[0] in RESERVED_SECTIONS:
             continue
@@ -93,24 +110,19 @@ def _apply_file(text: str, values: dict[str, Any], sources: dict[str, Source]) -
             field = find_field(entry.key)
             values[field.key] = parse_value(field, entry.value)
         except UnknownSetting as error:
-            sentence = ENGLISH.format("settings-unknown", line=entry.first_line, setting=_quote(entry.key))
-            if error.similar:
-                sentence += f" {ENGLISH.format('settings-similar', setting=error.similar[0])}"
-            problems.append((entry.first_line, sentence))
+            similar = next(iter(error.similar), "")
+            problems.append((entry.first_line, partial(_tell_unknown, entry.first_line, _quote(entry.key), similar)))
         except ValueError:
-            expected = describe_expected(field)
-            sentence = ENGLISH.format("settings-value", line=entry.first_line, setting=field.key, expected=expected)
-            problems.append((entry.first_line, sentence))
+            problems.append((entry.first_line, partial(_tell_expected, field, "settings-value", line=entry.first_line)))
         else:
             sources[field.key] = Source("file", line=entry.first_line)
-    told = [sentence for _, sentence in sorted(problems)]
-    if len(told) > MAX_PROBLEMS:
-        told[MAX_PROBLEMS:] = [ENGLISH.format("settings-more", count=len(told) - MAX_PROBLEMS)]
-    return told
+    return [problem for _, problem in sorted(problems, key=lambda found: found[0])]
 
 
-def _apply_environment(environment: Mapping[str, str], values: dict[str, Any], sources: dict[str, Source]) -> list[str]:
-    problems: list[str] = []
+def _apply_environment(
+    environment: Mapping[str, str], values: dict[str, Any], sources: dict[str, Source]
+) -> list[_Problem]:
+    problems: list[_Problem] = []
     for field in FIELDS.values():
         given = environment.get(field.environment_name, "")
         if not given:  # an empty variable counts as none
@@ -118,11 +130,24 @@ def _apply_environment(environment: Mapping[str, str], values: dict[str, Any], s
         try:
             values[field.key] = parse_value(field, given, is_text=True)
         except ValueError:
-            expected = describe_expected(field)
-            problems.append(ENGLISH.format("settings-variable", variable=field.environment_name, expected=expected))
+            problems.append(partial(_tell_expected, field, "settings-variable"))
         else:
             sources[field.key] = Source("environment", field.environment_name)
     return problems
+
+
+def _tell(name: str, phrases: Phrases, **values: Any) -> str:
+    return phrases.format(name, **values)
+
+
+def _tell_unknown(line: int, key: str, similar: str, phrases: Phrases) -> str:
+    sentence = phrases.format("settings-unknown", line=line, setting=key)
+    return f"{sentence} {phrases.format('settings-similar', setting=similar)}" if similar else sentence
+
+
+def _tell_expected(field: Field, name: str, phrases: Phrases, **values: Any) -> str:
+    which = {"variable": field.environment_name} if name == "settings-variable" else {"setting": field.key}
+    return phrases.format(name, expected=describe_expected(field, phrases), **which, **values)
 
 
 def _quote(text: str) -> str:

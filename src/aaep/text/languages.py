@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -16,6 +16,7 @@ __all__ = [
     "is_right_to_left",
     "is_well_formed_tag",
     "language_direction",
+    "list_system_languages",
     "match_language",
     "parse_variant_name",
 ]
@@ -149,6 +150,15 @@ def find_closest_language(requested: Sequence[str], offered: Sequence[str]) -> s
         if found is not None:
             return found
     return None
+
+
+def list_system_languages(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the tags of the languages that the system is set to by its environment, the best first."""
+    names = (environment.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    setting = next(filter(None, names), "")
+    settings = [*environment.get("LANGUAGE", "").split(":"), setting] if setting not in ("C", "POSIX") else []
+    tags = [re.split(r"[.@]", name)[0].replace("_", "-") for name in settings if name]
+    return tuple(dict.fromkeys(tag for tag in tags if tag not in ("", "C", "POSIX")))
 
 
 def describe_language(tag: str, in_language: str = "en") -> str:

@@ -750,6 +750,10 @@ speech-address = قيمة SPEECHD_ADDRESS هي { $address }. يلزم كتابة
 
 speech-refused = لا يعرف Speech Dispatcher هذه القيمة: { $value }.
 
+braille-unavailable = لا شيء يستجيب على العنوان { $address }. يلزم تشغيل BRLTTY أو ضبط BRLAPI_HOST. على Debian: apt install brltty.
+
+braille-library = يحتاج برايل إلى liblouis، وهو غير مثبت. على Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = عدد الكلمات في الدقيقة: { $count }.
 
 ## Answering
@@ -1369,6 +1373,18 @@ decimal-sign = .
 value-marks = اقتباس, الاقتباس, نهاية الاقتباس, واقتباس, والاقتباس, بالاقتباس, للاقتباس, اقتباسات, الاقتباسات
 
 value-own_words = قبول, القبول, قبولا, يقبل, قبوله, يتم, لقبول, مطلوب, تأكيد, التأكيد, رفض, الرفض, لرفض, خطر, الخطر, منخفض, متوسط, مرتفع, مرتفعا, تراجع, التراجع, نهائي, نهائيا, تلقائي, مذكور, فارغ, مسافات, سطر, محجوب, اقتباس, الاقتباس, نعم, لا, شيء, سؤال
+
+expected-word = { $words } أو { $last }
+
+expected-whole_number = عدد صحيح من { $lowest } إلى { $highest }
+
+expected-number = عدد من { $lowest } إلى { $highest }
+
+expected-languages = قائمة من رموز اللغات مثل en-GB
+
+expected-texts = قائمة من النصوص
+
+expected-text = نص
 
 ## The language
 

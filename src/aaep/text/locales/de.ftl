@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS ist { $address }. Schreiben Sie unix_socket:pat
 
 speech-refused = Speech Dispatcher kennt { $value } nicht.
 
+braille-unavailable = Unter { $address } antwortet nichts. Starten Sie BRLTTY oder setzen Sie BRLAPI_HOST. Unter Debian: apt install brltty.
+
+braille-library = Braille braucht liblouis, das nicht installiert ist. Unter Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } Wörter pro Minute.
 
 ## Answering
@@ -1273,6 +1277,18 @@ decimal-sign = ,
 value-marks = Zitat, Zitate, Zitaten, Zitates, Zitats, Zitatende
 
 value-own_words = abgelehnt, ablehnen, Ablehnung, angegeben, angenommen, annehmen, Annahme, bestätigen, bestätigt, endgültig, gering, geringes, geschwärzt, hoch, hohes, irreversibel, ja, leer, leere, leerer, Leerzeichen, mittel, mittleres, nein, nicht, nichts, reversibel, Risiko, rückgängig, unwiderruflich, Zeile, Zitat, Zitatende
+
+expected-word = { $words } oder { $last }
+
+expected-whole_number = eine ganze Zahl von { $lowest } bis { $highest }
+
+expected-number = eine Zahl von { $lowest } bis { $highest }
+
+expected-languages = eine Liste von Sprachkürzeln wie en-GB
+
+expected-texts = eine Liste von Texten
+
+expected-text = ein Text
 
 ## The language
 

@@ -1131,6 +1131,13 @@ speech-address = SPEECHD_ADDRESS is { $address }. Write unix_socket:path or inet
 # $value (text): klatt9
 speech-refused = Speech Dispatcher does not know { $value }.
 
+# When: braille was asked for, and there is no display.
+# $address (text): 127.0.0.1:4101
+braille-unavailable = Nothing answers at { $address }. Start BRLTTY, or set BRLAPI_HOST. On Debian: apt install brltty.
+
+# When: the same.
+braille-library = Braille needs liblouis, which is not installed. On Debian: apt install liblouis20 liblouis-data.
+
 # When: speech was made faster or slower.
 # $count (number): 240
 speech-rate = { $count } words a minute.
@@ -1827,7 +1834,7 @@ code-part-refused = Refused. Nothing was done. { $text }
 ## Braille
 
 # When: once for each language without a braille table.
-# $language (text): yo
+# $language (text): Yoruba
 braille-no_table = There is no braille table for the language { $language }. English letters are used.
 
 # When: once, when dot 8 is used.
@@ -2083,6 +2090,30 @@ value-marks = quote, quotes, unquote, unquotes
 
 # When: never said: words of our own sentences about prompts; a value that holds one is marked off as a quotation. Translate all, with the forms they have in these sentences; there may be more or fewer.
 value-own_words = accept, accepted, blank, confirm, empty, irreversible, line, low, medium, high, no, nothing, quote, redacted, refuse, refused, reversible, risk, undo, undone, unquote, yes
+
+# When: what a setting can be, after “has to be”.
+# $words (text): terse, normal
+# $last (text): detailed
+expected-word = { $words } or { $last }
+
+# When: the same.
+# $lowest (number): 1
+# $highest (number): 100
+expected-whole_number = a whole number from { $lowest } to { $highest }
+
+# When: the same.
+# $lowest (number): 1
+# $highest (number): 100
+expected-number = a number from { $lowest } to { $highest }
+
+# When: the same.
+expected-languages = a list of language tags such as en-GB
+
+# When: the same.
+expected-texts = a list of texts
+
+# When: the same.
+expected-text = a text
 
 ## The language
 

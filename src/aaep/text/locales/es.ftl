@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS es { $address }. Escriba unix_socket:path o ine
 
 speech-refused = Speech Dispatcher no conoce { $value }.
 
+braille-unavailable = Nada responde en { $address }. Inicie BRLTTY o defina BRLAPI_HOST. En Debian: apt install brltty.
+
+braille-library = El braille necesita liblouis, que no está instalado. En Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } palabras por minuto.
 
 ## Answering
@@ -1253,6 +1257,18 @@ decimal-sign = ,
 value-marks = comillas, comilla, entrecomillado, entrecomillada
 
 value-own_words = acepta, aceptar, acepte, aceptada, aceptado, alta, alto, baja, bajo, blanco, comilla, comillas, confirmar, confirme, confirmado, deshacer, deshecho, indicado, indicar, irreversible, línea, media, medio, nada, no, oculto, puede, rechace, rechaza, rechazada, rechazado, rechazar, reversible, riesgo, si, sí, vacía, vacío
+
+expected-word = { $words } o { $last }
+
+expected-whole_number = un número entero de { $lowest } a { $highest }
+
+expected-number = un número de { $lowest } a { $highest }
+
+expected-languages = una lista de etiquetas de idioma como en-GB
+
+expected-texts = una lista de textos
+
+expected-text = un texto
 
 ## The language
 

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS vaut { $address }. Écrivez unix_socket:path ou
 
 speech-refused = Speech Dispatcher ne connaît pas { $value }.
 
+braille-unavailable = Rien ne répond à { $address }. Démarrez BRLTTY ou définissez BRLAPI_HOST. Sous Debian : apt install brltty.
+
+braille-library = Le braille a besoin de liblouis, qui n'est pas installé. Sous Debian : apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } mots par minute.
 
 ## Answering
@@ -1253,6 +1257,18 @@ decimal-sign = ,
 value-marks = guillemet, guillemets
 
 value-own_words = accepte, acceptée, accepté, accepter, acceptez, annulation, annulé, annuler, confirmé, confirmer, confirmez, définitif, élevé, espaces, faible, guillemet, guillemets, inconnu, indiqué, irréversible, ligne, masqué, moyen, non, oui, précisé, refuse, refusé, refusée, refuser, refusez, réversible, rien, risque, vide
+
+expected-word = { $words } ou { $last }
+
+expected-whole_number = un nombre entier de { $lowest } à { $highest }
+
+expected-number = un nombre de { $lowest } à { $highest }
+
+expected-languages = une liste de codes de langue comme en-GB
+
+expected-texts = une liste de textes
+
+expected-text = un texte
 
 ## The language
 

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS shi ne { $address }. A rubuta unix_socket:path 
 
 speech-refused = Speech Dispatcher bai san { $value } ba.
 
+braille-unavailable = Babu abin da ke amsawa a { $address }. A kunna BRLTTY ko a saita BRLAPI_HOST. A Debian: apt install brltty.
+
+braille-library = Rubutun makafi yana buƙatar liblouis, wanda ba a girka ba. A Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Kalmomi { $count } a minti ɗaya.
 
 ## Answering
@@ -1257,6 +1261,18 @@ decimal-sign = .
 value-marks = zance, zancen, zantuka, buɗe zance, rufe zance, bude zance
 
 value-own_words = amince, amincewa, tabbaci, ƙi, ki, ƙin, komai, sarari, layi, ƙaramin, matsakaicin, babban, babba, haɗari, haɗarin, babu, zance, ɓoyewa, mayarwa, mayar, eh, a'a, tambaya
+
+expected-word = { $words } ko { $last }
+
+expected-whole_number = cikakkiyar lamba daga { $lowest } zuwa { $highest }
+
+expected-number = lamba daga { $lowest } zuwa { $highest }
+
+expected-languages = jerin alamun harshe kamar en-GB
+
+expected-texts = jerin rubutu
+
+expected-text = rubutu
 
 ## The language
 

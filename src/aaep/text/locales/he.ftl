@@ -702,6 +702,10 @@ speech-address = הערך של SPEECHD_ADDRESS הוא { $address }. יש לכת�
 
 speech-refused = הערך { $value } לא מוכר אצל Speech Dispatcher.
 
+braille-unavailable = אין מענה בכתובת { $address }. יש להפעיל את BRLTTY או להגדיר את BRLAPI_HOST. ב-Debian: apt install brltty.
+
+braille-library = ברייל צריך את liblouis, שאינו מותקן. ב-Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } מילים בדקה.
 
 ## Answering
@@ -1282,6 +1286,18 @@ decimal-sign = .
 value-marks = ציטוט, הציטוט, סוף ציטוט, סוף הציטוט, וציטוט, בציטוט, לציטוט, ציטוטים, הציטוטים
 
 value-own_words = אישור, האישור, לאשר, מאשר, אושר, נדרש, ריק, רווחים, סופי, שורה, נמוך, בינוני, גבוה, כגבוה, לא, כלום, דבר, ציטוט, מוסתר, סירוב, לסרב, סורב, סיכון, הסיכון, לבטל, ביטול, אפשר, אוטומטי, כן, שאלה
+
+expected-word = { $words } או { $last }
+
+expected-whole_number = מספר שלם מ-{ $lowest } עד { $highest }
+
+expected-number = מספר מ-{ $lowest } עד { $highest }
+
+expected-languages = רשימה של קודי שפה כמו en-GB
+
+expected-texts = רשימה של טקסטים
+
+expected-text = טקסט
 
 ## The language
 

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS का मान { $address } है। unix_so
 
 speech-refused = Speech Dispatcher इसे नहीं जानता: { $value }।
 
+braille-unavailable = { $address } पर कोई उत्तर नहीं मिल रहा। BRLTTY चालू करें या BRLAPI_HOST सेट करें। Debian पर: apt install brltty।
+
+braille-library = ब्रेल के लिए liblouis चाहिए, जो इंस्टॉल नहीं है। Debian पर: apt install liblouis20 liblouis-data।
+
 speech-rate = हर मिनट { $count } शब्द।
 
 ## Answering
@@ -1253,6 +1257,18 @@ decimal-sign = .
 value-marks = उद्धरण, उद्धरण समाप्त, उद्धरणों, उद्धरण-चिह्न
 
 value-own_words = मंज़ूर, मंज़ूरी, मंजूर, मंजूरी, पुष्टि, इनकार, इंकार, खाली, अंतिम, पंक्ति, कम, मध्यम, भारी, नहीं, हाँ, हां, कुछ, उद्धरण, समाप्त, छिपाया, वापस, वापसी, जोखिम, सवाल
+
+expected-word = { $words } या { $last }
+
+expected-whole_number = { $lowest } से { $highest } तक की पूर्ण संख्या
+
+expected-number = { $lowest } से { $highest } तक की संख्या
+
+expected-languages = en-GB जैसे भाषा कोड की सूची
+
+expected-texts = पाठों की सूची
+
+expected-text = एक पाठ
 
 ## The language
 

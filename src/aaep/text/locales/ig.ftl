@@ -634,6 +634,10 @@ speech-address = SPEECHD_ADDRESS bụ { $address }. Dee unix_socket:path ma ọ 
 
 speech-refused = Speech Dispatcher amaghị { $value }.
 
+braille-unavailable = Ọ dịghị ihe na-aza na { $address }. Malite BRLTTY ma ọ bụ tọọ BRLAPI_HOST. Na Debian: apt install brltty.
+
+braille-library = Braille chọrọ liblouis, nke a na-awụnyeghị. Na Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Okwu { $count } na nkeji.
 
 ## Answering
@@ -1161,6 +1165,18 @@ decimal-sign = .
 value-marks = nhota, mmalite nhota, njedebe nhota, hota, hotara
 
 value-own_words = nabata, ịnabata, anabata, anabatala, anabatara, anabatabeghị, nkwenye, jụ, ju, ịjụ, ajụ, ajụla, efu, oghere, ahịrị, ala, etiti, elu, mba, ihe, nhota, zoro, ize, ndụ, azụ, ịgbanwe, gbanwee, ee, ajụjụ
+
+expected-word = { $words } ma ọ bụ { $last }
+
+expected-whole_number = ọnụọgụ zuru ezu site na { $lowest } ruo { $highest }
+
+expected-number = ọnụọgụ site na { $lowest } ruo { $highest }
+
+expected-languages = ndepụta koodu asụsụ dịka en-GB
+
+expected-texts = ndepụta ederede
+
+expected-text = ederede
 
 ## The language
 

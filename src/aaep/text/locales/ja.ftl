@@ -640,6 +640,10 @@ speech-address = SPEECHD_ADDRESS は { $address } です。unix_socket:path か 
 
 speech-refused = Speech Dispatcher は { $value } を知りません。
 
+braille-unavailable = { $address } から応答がありません。BRLTTY を起動するか、BRLAPI_HOST を設定してください。Debian では：apt install brltty。
+
+braille-library = 点字には liblouis が必要ですが、インストールされていません。Debian では：apt install liblouis20 liblouis-data。
+
 speech-rate = 1分に { $count } 語です。
 
 ## Answering
@@ -1170,6 +1174,18 @@ decimal-sign = .
 value-marks = 引用, いんよう, インヨウ
 
 value-own_words = 承認, 拒否, 確認, 空白, 空のテキスト, 空のリスト, 元に戻, 取り消, リスク, 低い, 中くらい, 高い, 不明, 伏せ字, 引用, なし, はい, いいえ
+
+expected-word = { $words } または { $last }
+
+expected-whole_number = { $lowest }から{ $highest }までの整数
+
+expected-number = { $lowest }から{ $highest }までの数
+
+expected-languages = en-GB のような言語タグのリスト
+
+expected-texts = テキストのリスト
+
+expected-text = テキスト
 
 ## The language
 

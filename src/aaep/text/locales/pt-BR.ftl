@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS é { $address }. Escreva unix_socket:path ou in
 
 speech-refused = O Speech Dispatcher não conhece { $value }.
 
+braille-unavailable = Nada responde em { $address }. Inicie o BRLTTY ou defina BRLAPI_HOST. No Debian: apt install brltty.
+
+braille-library = O braille precisa do liblouis, que não está instalado. No Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = { $count } palavras por minuto.
 
 ## Answering
@@ -1253,6 +1257,18 @@ decimal-sign = ,
 value-marks = aspas, aspa
 
 value-own_words = aceita, aceitar, aceite, aceito, alto, aspas, baixo, branco, confirmado, confirmar, confirme, definitivo, desfazer, desfeito, informado, irreversível, linha, médio, nada, não, oculto, recusa, recusada, recusado, recusar, recuse, reversível, risco, sim, vazia, vazio
+
+expected-word = { $words } ou { $last }
+
+expected-whole_number = um número inteiro de { $lowest } a { $highest }
+
+expected-number = um número de { $lowest } a { $highest }
+
+expected-languages = uma lista de códigos de idioma como en-GB
+
+expected-texts = uma lista de textos
+
+expected-text = um texto
 
 ## The language
 

@@ -686,6 +686,10 @@ speech-address = SPEECHD_ADDRESS ni { $address }. Andika unix_socket:path au ine
 
 speech-refused = Speech Dispatcher haijui { $value }.
 
+braille-unavailable = Hakuna kinachojibu kwenye { $address }. Washa BRLTTY au weka BRLAPI_HOST. Kwenye Debian: apt install brltty.
+
+braille-library = Nukta nundu inahitaji liblouis, ambayo haijasakinishwa. Kwenye Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Maneno { $count } kwa dakika.
 
 ## Answering
@@ -1257,6 +1261,18 @@ decimal-sign = .
 value-marks = nukuu, mwisho wa nukuu, manukuu, nukuliwa
 
 value-own_words = kubali, kukubali, ukikubali, limekubaliwa, litakubaliwa, halijakubaliwa, kukubaliwa, thibitisha, kataa, kukataa, limekataliwa, litakataliwa, tupu, matupu, mstari, ndogo, wastani, kubwa, hapana, hakuna, nukuu, imefichwa, hatari, tendua, kutendua, kutenduliwa, haiwezi, inaweza, ndiyo, swali
+
+expected-word = { $words } au { $last }
+
+expected-whole_number = nambari nzima kuanzia { $lowest } hadi { $highest }
+
+expected-number = nambari kuanzia { $lowest } hadi { $highest }
+
+expected-languages = orodha ya alama za lugha kama en-GB
+
+expected-texts = orodha ya maandishi
+
+expected-text = maandishi
 
 ## The language
 

@@ -634,6 +634,10 @@ speech-address = SPEECHD_ADDRESS jẹ́ { $address }. Kọ unix_socket:path tàb
 
 speech-refused = Speech Dispatcher kò mọ { $value }.
 
+braille-unavailable = Kò sí ohun tó dáhùn ní { $address }. Bẹ̀rẹ̀ BRLTTY tàbí kí o ṣètò BRLAPI_HOST. Lórí Debian: apt install brltty.
+
+braille-library = Braille nílò liblouis, tí kò sí lórí ẹ̀rọ yìí. Lórí Debian: apt install liblouis20 liblouis-data.
+
 speech-rate = Ọ̀rọ̀ { $count } ní ìṣẹ́jú kan.
 
 ## Answering
@@ -1161,6 +1165,18 @@ decimal-sign = .
 value-marks = àyọlò, òpin àyọlò, ayolo, opin ayolo
 
 value-own_words = gbà, gba, gbígbà, fìdí, múlẹ̀, kọ̀, ko, òfìfo, àlàfo, ìlà, kékeré, ìwọ̀ntúnwọ̀nsì, ńlá, rárá, rara, bẹ́ẹ̀ni, beeni, nǹkan, àyọlò, ìpamọ́, ewu, padà, ìbéèrè
+
+expected-word = { $words } tàbí { $last }
+
+expected-whole_number = odidi nọ́ńbà láti { $lowest } dé { $highest }
+
+expected-number = nọ́ńbà láti { $lowest } dé { $highest }
+
+expected-languages = àtòjọ àmì èdè bíi en-GB
+
+expected-texts = àtòjọ ọ̀rọ̀
+
+expected-text = ọ̀rọ̀
 
 ## The language
 

@@ -640,6 +640,10 @@ speech-address = SPEECHD_ADDRESS 是 { $address }。请写 unix_socket:path 或 
 
 speech-refused = Speech Dispatcher 不认识 { $value }。
 
+braille-unavailable = { $address } 没有回应。请启动 BRLTTY，或设置 BRLAPI_HOST。在 Debian 上：apt install brltty。
+
+braille-library = 盲文需要 liblouis，但没有安装。在 Debian 上：apt install liblouis20 liblouis-data。
+
 speech-rate = 每分钟 { $count } 个词。
 
 ## Answering
@@ -1170,6 +1174,18 @@ decimal-sign = .
 value-marks = 左引号, 右引号, 左双引号, 右双引号, 引号
 
 value-own_words = 接受, 拒绝, 确认, 空白, 空文本, 空列表, 撤销, 风险, 未说明, 没有, 隐去, 引号, 是, 否
+
+expected-word = { $words } 或 { $last }
+
+expected-whole_number = 从 { $lowest } 到 { $highest } 的整数
+
+expected-number = 从 { $lowest } 到 { $highest } 的数
+
+expected-languages = 像 en-GB 这样的语言代码列表
+
+expected-texts = 文本列表
+
+expected-text = 一段文本
 
 ## The language
 
