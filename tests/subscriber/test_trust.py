@@ -295,7 +295,7 @@ def test_signatures_cannot_be_required_of_nobody_in_particular() -> None:
 
 def test_what_is_required_cannot_be_taken_back() -> None:
     with connected(Script(signed())) as subscriber, pytest.raises(TypeError, match="signed"):
-        subscriber.renegotiate(require_signed=False).wait(LONG)  # type: ignore[call-arg]  # what is tested
+        subscriber.renegotiate(require_signed=False)  # type: ignore[call-arg]  # what is tested
 
 
 # -- real producers ----------------------------------------------------------------------------

@@ -303,6 +303,7 @@ class Subscriber:
 
     def renegotiate(self, **changes: Unpack[TermsChanges]) -> Waitable[Capabilities]:
         """Ask for other terms, by the names of :class:`Terms`. Returns a value to wait for: those that were granted."""
+        self._connection.requested_terms.with_changes(**changes)  # raises at once for what cannot be changed
         return self._connection.run_soon(self._connection.renegotiate(changes), owner=self)
 
     def stop(self, session_id: str) -> Waitable[Capabilities]:
