@@ -69,6 +69,15 @@ def test_a_part_says_with_which_line_it_goes_on() -> None:
     assert split_text("Run “abcdefghij”.", 10)[1] == "It goes on in line 1, in the middle of a word: “fghij”."
 
 
+@pytest.mark.parametrize(
+    "sentence", ["3 行目に “x” を追加します。", "पंक्ति 3 में “x” जोड़ें। ", "أضف “x” عند السطر 3. "], ids=["ja", "hi", "ar"]
+)
+def test_parts_end_with_sentences_in_every_script(sentence: str) -> None:
+    parts = split_text((sentence * 40).strip(), 5 * len(sentence))
+    assert len(parts) >= 8
+    assert [part.replace(sentence.strip(), "").strip() for part in parts] == [""] * len(parts)
+
+
 def test_what_fits_is_one_question_and_what_is_much_too_long_none() -> None:
     assert plan_telling("Run “ls -l”.", "Run a command of 1 line.") == Telling((), "Run “ls -l”.")
     assert plan_telling(f"Run “{'x ' * MAX_TOLD_BYTES}”.", "Run a command of 1 line.") is None

@@ -9,6 +9,7 @@ no yes to a part that it has not told in full (C-22).
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -28,6 +29,8 @@ _PART_LENGTH: Final = 3000  # characters, some three minutes of speech, and in a
 _KILOBYTE: Final = 1024
 _OPENING_MARK: Final = "“"
 _CLOSING_MARK: Final = "”"
+_SENTENCE_MARKS: Final = (".", "!", "?", "؟", "।", "。", "！", "？")
+_SENTENCE_END: Final = re.compile("[.!?؟।](?= )|[。！？]")  # where scripts with spaces have one, and others none
 
 
 class Telling(NamedTuple):
@@ -105,7 +108,7 @@ def _iterate_parts(text: str, length: int, phrases: Phrases) -> Iterator[str]:
 
 def _say_joint(part: str, joint: str, text: str, start: int, opened_at: int, phrases: Phrases) -> str:
     """Return a part with the words that say how it goes on with the one before."""
-    if not joint or (opened_at < 0 and text[start - 2] == "."):
+    if not joint or (opened_at < 0 and text[max(0, start - 2) : start].rstrip().endswith(_SENTENCE_MARKS)):
         return part  # with a sentence of its own
     if opened_at < 0:
         return phrases.format("rest", text=part)
@@ -142,8 +145,7 @@ def _find_end(text: str, start: int, length: int, *, is_quoted: bool) -> int:
 
 def _find_sentence_ends(text: str, least: int, limit: int, start: int, *, is_quoted: bool) -> Iterator[int]:
     """Yield the ends of sentences outside of quoted values, the last one first."""
-    end = text.rfind(". ", least, limit)
-    while end >= 0:
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, least, limit)]
+    for end in reversed(ends):
         if _find_value(text, start, end, 0 if is_quoted else -1) < 0:
-            yield end + 1
-        end = text.rfind(". ", least, end)
+            yield end
