@@ -213,6 +213,7 @@ def test_a_reader_that_comes_late_is_asked(host: Machine, running: Daemon) -> No
     assert process.poll() is None
     listener = Listener(running.producer, answer="accept")
     assert finish(process) == (0, line(ALLOW), "")
+    listener.wait("tool.invoked")  # which the hook does not wait for
     assert listener.tools == ["Bash"]
 
 
