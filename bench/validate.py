@@ -107,7 +107,7 @@ def own(number: int) -> Iterator[bytes]:
         url = hub.run(serve(hub, "http://127.0.0.1:0")).url
 
         def collect(direction: str, message: bytes) -> None:
-            if direction == "out" and b'"aaep:agent.' in message:
+            if direction == "out" and b'"type":"aaep:agent.' in message:
                 received.append(message)
 
         with (

@@ -238,6 +238,36 @@ def test_what_is_not_a_json_object_is_a_frame_error(message: bytes) -> None:
 
 
 @pytest.mark.parametrize("type_", EVERY)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_a_sound_message_in_another_layout_is_exact(type_: str, data: st.DataObject) -> None:
+    """CF-020: an answer that had to be read leniently is no yes."""
+    value = data.draw(EVERY[type_])
+    members = dict(data.draw(st.permutations([*value.items()])))
+    separators = data.draw(st.sampled_from([(",", ":"), (", ", ": ")]))
+    message = codec.decode(json.dumps(members, ensure_ascii=False, separators=separators).encode())
+    assert message == codec.decode(raw(value)) and message.raw is None and codec.read(raw(value))[0] == message
+
+
+@pytest.mark.parametrize("type_", CORE_EVENTS)
+@pytest.mark.parametrize("left_out", ["", "@context"])
+def test_a_second_name_is_found_although_the_message_is_no_longer_for_it(type_: str, left_out: str) -> None:
+    """Our own encoding is the shortest; only what is missing could make room for a second name."""
+    sound = BASES[type_.removeprefix("aaep:")]
+    name = "chunk" if "chunk" in sound else "summary_terse"
+    if "progress" in sound:
+        sound = {**sound, "progress": {"percent": 100.0}}
+    usual_length = len(codec.encode(codec.decode(raw(sound))))
+    members = {member: value for member, value in reversed(sound.items()) if member != left_out}
+    second = raw({name: "x"})[1:-1] + b"," + raw(members)[1:].replace(b"100.0", b"1e2")
+    room = max(0, usual_length - len(second) - 1)
+    message = b"{" + second.replace(b'"x"', b'"x' + b"x" * room + b'"', 1)
+    assert not left_out or len(message) == usual_length
+    with pytest.raises(FrameError, match="twice"):
+        codec.decode(message)
+
+
+@pytest.mark.parametrize("type_", EVERY)
 def test_a_member_that_is_missing_hides_no_second_one(type_: str) -> None:
     """What the decoder fills in has colons of its own, and these must not make up for those of a second name."""
     defaulted = [field for field in struct_fields(SHAPES[type_]) if field.default not in (UNSET, msgspec.NODEFAULT)]

@@ -6,6 +6,8 @@ import itertools
 import json
 import random
 import re
+import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -410,3 +412,13 @@ def test_whatever_was_remembered_an_unsound_event_is_told_of() -> None:
             for strict in (False, True):
                 expected = sorted(map(str, rules.check_every_rule(message, raw, REGISTRY, strict=strict)))
                 assert sorted(map(str, rules.check(message, raw, REGISTRY, strict))) == expected, case["id"]
+
+
+def test_the_blocks_looked_through_hold_every_character_from_right_to_left() -> None:
+    """I18N-035"""
+    missing = [
+        code
+        for code in range(sys.maxunicode + 1)
+        if unicodedata.bidirectional(chr(code)) in ("R", "AL") and not rules._MAYBE_RIGHT_TO_LEFT.search(chr(code))
+    ]
+    assert missing == []

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from ..errors import Severity, Violation
 from . import codec, timestamps
 from .attend_extension import PREFIX, attend_member
-from .catalogue import all_rules, grade
+from .catalogue import all_rules, find_grading
 from .consent import response_violation
 from .events import (
     TERMINAL,
@@ -83,9 +83,9 @@ def explain(raw: bytes | str, registry: Registry = BUNDLED_REGISTRY, *, strict: 
     return Audit(registry, strict=strict).grade(codec.find_violations(raw, registry, strict=strict))
 
 
-def _digest_if_long(raw: bytes) -> bytes:
-    """Return a message for comparison with others, or its hash if it is too long to keep."""
-    return raw if len(raw) <= _MAX_KEPT_BYTES else hash(raw).to_bytes(8, signed=True)
+def _digest(raw: bytes) -> bytes:
+    """Return what is kept of a message for comparison if it is too long to keep."""
+    return hash(raw).to_bytes(8, signed=True)
 
 
 def forget_older_half(entries: dict[Any, Any]) -> None:
@@ -107,6 +107,22 @@ def find_misdirected(message: Message | None, direction: Direction) -> list[Viol
     if direction == "in" and isinstance(message, _PRODUCER_MESSAGES):
         return [Violation("VAL-001", "A subscriber sent what only the producer sends, so it does not count.", "/type")]
     return []
+
+
+class _ToldNotes:
+    """The notes told of one session that recur with every event, and what came last: in all, and besides them."""
+
+    __slots__ = ("notes", "others", "violations")
+
+    def __init__(self) -> None:
+        self.notes: set[tuple[str, str]] = set()  # rule and text
+        self.violations: Sequence[Violation] = ()
+        self.others: Sequence[Violation] = ()
+
+
+def _is_standing_note(violation: Violation) -> bool:
+    """Whether a violation is a note about what all events of a session have alike."""
+    return violation.severity == "info" and violation.rule in _STANDING_RULES
 
 
 class Audit:
@@ -147,7 +163,7 @@ class Audit:
         # Open sessions whose beginning or a part is not known; true for one that may have been released.
         self._joined_midway: dict[str, bool] = {}
         self._has_released = False
-        self._told_notes: dict[tuple[str, str, str], None] = {}  # by session, rule and text
+        self._told_notes: dict[str, _ToldNotes] = {}  # by session
         self._other_findings: list[Finding] = []  # about another session than the event's
         self.subscriptions: dict[str, Handshake] = {}
         self._scratch = bytearray(65_536)  # a buffer to encode messages into for comparison
@@ -168,15 +184,7 @@ class Audit:
     ) -> list[Finding]:
         """Audit the next message, given what :func:`~aaep.protocol.codec.read` returned for it."""
         if not isinstance(message, Envelope):
-            if message is not None:
-                more = find_misdirected(message, direction) or self._feed_handshake(message, at, via)
-                # One defect, one finding.
-                reported = {(violation.rule, violation.path) for violation in violations}
-                more = [violation for violation in more if (violation.rule, violation.path) not in reported]
-                violations = [*violations, *more]
-            elif direction != "in":
-                self.skip_unusable(raw, via)
-            return self.grade(violations)
+            return self._feed_other(message, violations, raw, at, via, direction)
         self.events += 1
         if direction == "in":
             self.outside_sessions += 1
@@ -185,34 +193,63 @@ class Audit:
             more = self._feed_event(message, raw, at, via)
             if self.profiles:
                 more = [*more, *(violation for profile in self.profiles for violation in profile.check(message))]
+        if violations:
+            violations = self._omit_told_notes(violations, message.session_id)
         if not violations and not more and not self._other_findings:
             return []
         other_findings = self._other_findings
         self._other_findings = []
-        findings = self.grade([*violations, *more], message.event_id, message.session_id)
-        return [*other_findings, *self._omit_told_notes(findings)]
+        return [*other_findings, *self.grade([*violations, *more], message.event_id, message.session_id)]
 
-    def _omit_told_notes(self, findings: list[Finding]) -> list[Finding]:
+    def _feed_other(
+        self,
+        message: Message | None,
+        violations: Sequence[Violation],
+        raw: bytes,
+        at: str,
+        via: str,
+        direction: Direction,
+    ) -> list[Finding]:
+        """Audit a message that is no event, or cannot be used."""
+        if message is not None:
+            more = find_misdirected(message, direction) or self._feed_handshake(message, at, via)
+            # One defect, one finding.
+            reported = {(violation.rule, violation.path) for violation in violations}
+            more = [violation for violation in more if (violation.rule, violation.path) not in reported]
+            violations = [*violations, *more]
+        elif direction != "in":
+            self.skip_unusable(raw, via)
+        return self.grade(violations)
+
+    def _omit_told_notes(self, violations: Sequence[Violation], session_id: str) -> Sequence[Violation]:
         """Leave out notes that were told of the session before, if they are about what all its events have alike."""
-        if not any(finding.rule in _STANDING_RULES for finding in findings):
-            return findings
+        told = self._told_notes.get(session_id)
+        if told is None:
+            if len(self._told_notes) >= MAX_REMEMBERED:
+                forget_older_half(self._told_notes)
+            told = self._told_notes[session_id] = _ToldNotes()
+        elif violations == told.violations:  # those of the event before, as nearly always
+            return told.others
+        told.violations = violations
+        told.others = [violation for violation in violations if not _is_standing_note(violation)]
         new = []
-        for finding in findings:
-            if finding.rule == "ENV-032" and "manifest_uri" in finding.message and not self.has_manifest_address:
-                continue  # it is to be filled in when it is known
-            if finding.severity == "info" and finding.rule in _STANDING_RULES:
-                note = (finding.session_id, finding.rule, finding.message)
-                if note in self._told_notes:
+        for violation in violations:
+            if _is_standing_note(violation):
+                note = (violation.rule, violation.message)
+                if note in told.notes:
                     continue
-                if len(self._told_notes) >= MAX_REMEMBERED:
-                    forget_older_half(self._told_notes)
-                self._told_notes[note] = None
-            new.append(finding)
+                if len(told.notes) >= MAX_REMEMBERED:
+                    told.notes.clear()
+                told.notes.add(note)
+                if "manifest_uri" in violation.message and not self.has_manifest_address:
+                    continue  # it is to be filled in when it is known
+            new.append(violation)
         return new
 
     def has_seen(self, event: Envelope, raw: bytes, via: str = "") -> bool:
         """Whether this very event was fed before on the same subscription (TR-014)."""
-        return self._seen.get(event.event_id + self._resumed.get(via, via)) == _digest_if_long(raw)
+        content = raw if len(raw) <= _MAX_KEPT_BYTES else _digest(raw)
+        return self._seen.get(event.event_id + self._resumed.get(via, via)) == content
 
     def missed(self, via: str) -> None:
         """Record that messages on a subscription are missing, so what follows there stands alone (C-83)."""
@@ -306,7 +343,7 @@ class Audit:
                 forget_older_half(self._last_event_ids)
             self._last_event_ids[reader] = event.event_id
         key = event.event_id + reader
-        content = _digest_if_long(raw)
+        content = raw if len(raw) <= _MAX_KEPT_BYTES else _digest(raw)
         if key in seen:
             reuse = self._find_reuse(event, content, seen[key])
             if reuse is not None:
@@ -329,8 +366,11 @@ class Audit:
             )
         if is_turning_point:
             self._remember_turn(typed_event, session, name)
-        if via in self.subscriptions:
-            violations = [*self.subscriptions[via].feed(event), *violations]
+        handshake = self.subscriptions.get(via)
+        if handshake is not None:
+            breaches = handshake.feed_event(event)
+            if breaches:
+                violations = [*breaches, *violations]
         return violations
 
     def _remember_turn(self, event: Envelope, session: SessionState, name: str) -> None:
@@ -505,18 +545,14 @@ class Audit:
 
     def grade(self, violations: Iterable[Violation], event_id: str = "", session_id: str = "") -> list[Finding]:
         """Turn violations into findings, leaving out those that only a higher level demands."""
-        rules = all_rules()
         findings = []
         for violation in violations:
-            rule = rules.get(violation.rule)
-            if rule is not None and rule.level > self.level and not rule.always:
-                continue
-            section = "" if rule is None else rule.section
-            severity = grade(violation, strict=self.strict)
-            where = violation.event_id or event_id
-            findings.append(
-                Finding(violation.rule, section, severity, violation.path, violation.message, where, session_id)
-            )
+            severity, section, level = find_grading(violation.rule, violation.severity, self.strict)
+            if level <= self.level:
+                where = violation.event_id or event_id
+                findings.append(
+                    Finding(violation.rule, section, severity, violation.path, violation.message, where, session_id)
+                )
         return findings
 
 

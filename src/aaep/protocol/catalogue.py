@@ -9,15 +9,24 @@ the others to the rules that are kept.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
 from ..errors import Severity, Violation
 
-__all__ = ["Rule", "all_rules", "find_rule", "format_spoken_section", "grade", "merged_rules"]
+__all__ = [
+    "Grading",
+    "Rule",
+    "all_rules",
+    "find_grading",
+    "find_rule",
+    "format_spoken_section",
+    "grade",
+    "merged_rules",
+]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,14 +99,28 @@ def grade(violation: Violation, *, strict: bool = False) -> Severity:
     violation) softens a MUST just as ``softened`` does, so ``strict`` undoes it; it
     does not turn a note into an error.
     """
-    rule = all_rules().get(violation.rule)
+    return find_grading(violation.rule, violation.severity, strict).severity
+
+
+class Grading(NamedTuple):
+    """What a breach of a rule amounts to."""
+
+    severity: Severity
+    section: str
+    level: int  # the lowest conformance level at which it counts
+
+
+@lru_cache(4096)
+def find_grading(rule_id: str, severity: Severity | Literal[""], strict: bool) -> Grading:
+    """Return what a breach of a rule amounts to, where a reading may give it another severity than the rule has."""
+    rule = all_rules().get(rule_id)
     if rule is None:  # a profile's own rule
-        return violation.severity or "error"
-    if not violation.severity:
-        return rule.severity(strict=strict)
-    if strict and violation.severity == "warning" and rule.keyword != "SHOULD":
-        return "error"
-    return violation.severity
+        return Grading(severity or "error", "", 0)
+    if not severity:
+        severity = rule.severity(strict=strict)
+    elif strict and severity == "warning" and rule.keyword != "SHOULD":
+        severity = "error"
+    return Grading(severity, rule.section, 0 if rule.always else rule.level)
 
 
 def format_spoken_section(section: str) -> str:

@@ -16,7 +16,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -32,6 +31,7 @@ from .fields import URI_PATTERN, Message, get_member, json_pointer, struct_field
 from .messages import MESSAGES, SHAPES
 from .rules import (
     BUNDLED_REGISTRY,
+    FREE_MEMBERS,
     Grade,
     check,
     check_every_rule,
@@ -61,13 +61,70 @@ M = TypeVar("M", bound=Message)
 
 _encoder: Final = msgspec.json.Encoder()
 _encode_into: Final = _encoder.encode_into
-_DECODERS: Final[dict[bytes, Callable[[bytes], Message]]] = {
-    type_.encode(): msgspec.json.Decoder(cls).decode for type_, cls in SHAPES.items()
-}
+_HEAD_BYTES: Final = 256  # where the type of most messages is; in those that are sorted it is near the end
 # Payload members that a session state cannot do without, and values it assumes for others that are missing.
 _NEEDED_MEMBERS: Final = frozenset(["to_state", "reply_token", "chunk", "position", "complete"])
 _ASSUMED_VALUES: Final[dict[str, Any]] = {"from_state": "", "tool": "", "timeout_seconds": 86_400}
 _ENVELOPE_MEMBERS: Final = ("context", "event_id", "session_id", "timestamp", "producer")  # ENV-001, ENV-005
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    """How the messages of one type are decoded, and where a member that is missing or repeated could hide in them."""
+
+    decode: Callable[[bytes], Message]
+    decode_defaulted: Callable[[bytes], object]  # refuses a message that lacks a member with a default
+    defaulted_names: tuple[bytes, ...]  # those members, besides the type, as they stand in JSON without spaces
+    free_attributes: tuple[str, ...]  # attributes that hold objects with any names and values
+    is_event: bool
+
+    @classmethod
+    def of(cls, type_: type[Message]) -> _Shape:
+        """Return the shape of a type."""
+        fields = struct_fields(type_)
+        names = {field.name: field.encode_name for field in fields if field.default not in (UNSET, msgspec.NODEFAULT)}
+        defaulted = msgspec.defstruct(type_.__name__, [(name, msgspec.Raw) for name in names], rename=names)
+        return cls(
+            msgspec.json.Decoder(type_).decode,
+            msgspec.json.Decoder(defaulted).decode,
+            tuple(f'"{name}":'.encode() for name in names.values() if name != "type"),
+            tuple(field.name for field in fields if field.encode_name in FREE_MEMBERS),
+            issubclass(type_, Envelope),
+        )
+
+    def is_shortest(self, message: Message, raw: bytes, encoded: bytearray) -> bool:
+        """
+        Whether an event is as long as our encoding of it and lacks nothing, so that it can have no repeated name.
+
+        Our encoding is the shortest there is: only a percentage could be up to three bytes shorter (1e-5), and a
+        member is longer than that. In a free object any number could be, and any name could stand.
+        """
+        if len(raw) != len(encoded) or not self.is_event:
+            return False
+        for attribute in self.free_attributes:
+            if getattr(message, attribute) is not UNSET:
+                return False
+        # Nothing but a name can stand in quotes before a colon.
+        return all(map(raw.__contains__, self.defaulted_names))
+
+    def has_all_colons(self, raw: bytes, encoded: bytearray) -> bool:
+        """
+        Whether a message has as many colons as our encoding of it and lacks nothing, so that it has no repeated name.
+
+        The colons of a missing member could make up for those of a repeated name. Escapes could hide a colon, so a
+        message with escapes needs a closer look.
+        """
+        if 92 in raw and b"\\u" in raw:  # 92 is a backslash: looking for one byte first is much faster
+            return False
+        if encoded.count(b":") != raw.count(b":"):
+            return False
+        try:
+            self.decode_defaulted(raw)
+        except msgspec.ValidationError:
+            return False
+        return True
+
+
+_SHAPES_BY_NAME: Final = {type_.encode(): _Shape.of(cls) for type_, cls in SHAPES.items()}
 
 
 def _decode_exact(raw: bytes, scratch: bytearray) -> Message | None:
@@ -77,51 +134,31 @@ def _decode_exact(raw: bytes, scratch: bytearray) -> Message | None:
     The type is guessed from its place in the bytes, and the decoder checks the
     guess. msgspec lets the last of two equal names win and fills in defaults, and
     neither may pass unnoticed (C-26). A message that we would encode to the same
-    bytes has neither. One in another layout has neither if it has as many colons as
-    our encoding and lacks no member that has a default, for the colons of a missing
-    member could make up for those of a repeated name. Only escapes could hide a
-    colon, so a message with escapes needs the closer look.
+    bytes has neither; of one in another layout, its length or its colons tell.
     """
-    start = raw.find(b'"type":"') + 8
+    start = raw.find(b'"type":"', 0, _HEAD_BYTES) + 8
+    if start < 8:
+        start = raw.rfind(b'"type":"') + 8
     if start < 8:
         start = raw.find(b'"type": "') + 9
-    decoder = _DECODERS.get(raw[start : raw.find(b'"', start)])
-    if decoder is None:
+    shape = _SHAPES_BY_NAME.get(raw[start : raw.find(b'"', start)])
+    if shape is None:
         return None
     try:
-        message = decoder(raw)
+        message = shape.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     _encode_into(message, scratch)
     if scratch == raw:
         return message
-    if b"\\u" in raw or scratch.count(b":") != raw.count(b":") or not _has_all_defaulted(type(message), raw):
-        return None
-    return message
-
-
-@cache
-def _defaulted_decoder(cls: type[Message]) -> Callable[[bytes], msgspec.Struct]:
-    """Return a decoder of the members that have a default, which refuses a message without them."""
-    names = {
-        field.name: field.encode_name for field in struct_fields(cls) if field.default not in (UNSET, msgspec.NODEFAULT)
-    }
-    shape = msgspec.defstruct(cls.__name__, [(name, msgspec.Raw) for name in names], rename=names)
-    return msgspec.json.Decoder(shape).decode
-
-
-def _has_all_defaulted(cls: type[Message], raw: bytes) -> bool:
-    """Whether every member that has a default was sent."""
-    try:
-        _defaulted_decoder(cls)(raw)
-    except msgspec.ValidationError:
-        return False
-    return True
+    if shape.is_shortest(message, raw, scratch) or shape.has_all_colons(raw, scratch):
+        return message
+    return None
 
 
 def _decode_escaped(raw: bytes) -> Message | None:
     """Return the message if it is exactly what its type says and has escaped characters; None otherwise."""
-    if b"\\u" not in raw:
+    if 92 not in raw or b"\\u" not in raw:
         return None
     members, violations = parse_json(raw)
     type_ = members.get("type") if isinstance(members, dict) and not violations else None

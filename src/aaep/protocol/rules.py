@@ -13,8 +13,8 @@ have changed.
 * A rule that reads members whose values recur from event to event (the producer,
   the language, the tool …) declares so with :func:`reads`. Its result is cached
   under those values, be it an error, a note or nothing.
-* Rules about characters and sizes run only on a message that has characters
-  other than plain ASCII, or is long.
+* Rules about characters run only on a message that has others than plain ASCII,
+  those about sizes only on one that is long or may hold any value.
 * All others run on every message, or with :func:`only_if` on those for which a
   condition on recurring members holds.
 """
@@ -26,7 +26,7 @@ import binascii
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
@@ -44,6 +44,7 @@ from .fields import CORE_CONTEXT, STATES, URI_PATTERN, Message, get_member, json
 
 __all__ = [
     "BUNDLED_REGISTRY",
+    "FREE_MEMBERS",
     "PUBLISHED_VERSIONS",
     "assess_stakes",
     "check",
@@ -218,9 +219,12 @@ def _constraints(cls: type[Message]) -> tuple[_Constraint, ...]:
 
 def check_patterns(message: Message, at: str = "", rule: str = "") -> Iterator[Violation]:
     """Find members that break their pattern, repeat an item, or write 3.0 where 3 is meant."""
-    cls = type(message)
-    for constraint in _constraints(cls):
-        yield from _check_constraint(message, constraint, at, rule)
+    for constraint in _constraints(type(message)):
+        value = getattr(message, constraint.attribute, UNSET)
+        test = constraint.test
+        is_sound_text = type(value) is str and (test is None or test(value) is not None)
+        if value is not UNSET and not is_sound_text:  # both are usual
+            yield from _check_constraint(message, constraint, at, rule)
 
 
 def _check_constraint(message: Message, constraint: _Constraint, at: str = "", rule: str = "") -> Iterator[Violation]:
@@ -228,8 +232,6 @@ def _check_constraint(message: Message, constraint: _Constraint, at: str = "", r
     test = constraint.test
     cls = type(message)
     value = getattr(message, constraint.attribute, UNSET)
-    if type(value) is str and (test is None or test(value) is not None):
-        return  # the usual case
     path = at + json_pointer(name)
     rule_id = rule or rule_for_member(cls, name)
     is_list = isinstance(value, tuple)
@@ -459,6 +461,14 @@ def _check_values(value: object, parts: tuple[str | int, ...]) -> Iterator[Viola
 # -- text -------------------------------------------------------------------------------
 
 
+_OVERRIDES: Final = re.compile("[\u202a-\u202e]")
+_ISOLATES: Final = re.compile("[\u2066-\u2069]")
+# The blocks that hold every character written from right to left, and others.
+_MAYBE_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
+
 def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
     """Check normalization, combining marks and directions. I18N-026 §11.3.2, I18N-031 §11.3.3, I18N-035 §11.4.2"""
     hints = get_member(event, "localization_hints")
@@ -470,11 +480,11 @@ def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
             yield Violation("I18N-026", "The text is not in normal form C. Normalise before emitting.", path)
         if text and unicodedata.category(text[0]).startswith("M"):
             yield Violation("I18N-031", "The text starts with a combining mark that has nothing to sit on.", path)
-        if re.search("[\u202a-\u202e]", text) and re.match("/(action|consequence|question|choices)", path):
+        if _OVERRIDES.search(text) and re.match("/(action|consequence|question|choices)", path):
             # C-59: an override can show another payee than the one that is confirmed.
             message = "The text holds a direction override, which can disguise it. Use isolates (U+2066 to U+2069)."
             yield Violation("I18N-035", message, path, severity="error")
-        elif not is_automatic and not re.search("[\u2066-\u2069]", text):
+        elif not is_automatic and _MAYBE_RIGHT_TO_LEFT.search(text) and not _ISOLATES.search(text):
             directions = {unicodedata.bidirectional(char) for char in text}
             if "L" in directions and directions & {"R", "AL"}:
                 message = "The text mixes directions. Use isolates, or text_direction auto."
@@ -483,7 +493,9 @@ def check_script(event: Envelope, _raw: bytes) -> Iterator[Violation]:
 
 def check_markup(event: Envelope, raw: bytes) -> Iterator[Violation]:
     """Find inline language markup. I18N-041 §11.5.2"""
-    for path, text in iter_human_texts(event) if b"<" in raw or b"\\u003" in raw else ():
+    if not (60 in raw or (92 in raw and b"\\u003" in raw)):  # no <, not even an escaped one
+        return
+    for path, text in iter_human_texts(event):
         if LANG_MARKUP.search(text):
             yield Violation(
                 "I18N-041", "The text holds inline markup. Use a variant field such as summary_normal_yo.", path
@@ -541,6 +553,9 @@ def check_error(event: events.SessionErrored) -> Iterator[Violation]:
         yield Violation("EVT-012", message, "/recoverable", severity="warning")
 
 
+_NO_PROGRESS: Final = events.Progress()
+
+
 def check_progress(event: events.ProgressUpdated) -> Iterator[Violation]:
     """Check that progress is not empty and its step exists. EVT-023, EVT-025 §4.2.2"""
     progress = event.progress
@@ -548,7 +563,7 @@ def check_progress(event: events.ProgressUpdated) -> Iterator[Violation]:
         return
     step = progress.step
     total = progress.total_steps
-    if not any(getattr(progress, name) is not UNSET for name in progress.__struct_fields__) and not progress.unknown:
+    if progress == _NO_PROGRESS and not progress.unknown:
         yield Violation("EVT-023", "progress is empty. Give percent, step, total_steps or description.", "/progress")
     if isinstance(step, int) and isinstance(total, int) and step > total:
         yield Violation("EVT-025", f"Step {step} is beyond the {total} steps there are.", "/progress/step")
@@ -706,10 +721,16 @@ def check_signature(message: messages.SubscriptionAccepted) -> Iterator[Violatio
         yield Violation("MAN-018", text, "/signed_manifest")
 
 
+@cache
+def _nested_members(cls: type[Message]) -> tuple[str, ...]:
+    """Return the members of a handshake message that have patterns inside."""
+    return tuple(name for name in ("producer", "capabilities", "honored_capabilities") if name in cls.__struct_fields__)
+
+
 def check_nested(message: Message) -> Iterator[Violation]:
     """Find broken patterns inside the capabilities and the producer of a handshake message."""
-    for name in ("producer", "capabilities", "honored_capabilities"):
-        inner = get_member(message, name)
+    for name in _nested_members(type(message)):
+        inner = getattr(message, name)
         if isinstance(inner, Message):
             rule = "" if name == "capabilities" else type(message).rules[name]
             yield from check_patterns(inner, json_pointer(name), rule)
@@ -731,7 +752,7 @@ _ENVELOPE_RULES: Final[tuple[Rule, ...]] = (
     check_language,
     check_text_is_described,
 )
-_CHARACTER_RULES: Final = (check_script, check_markup, check_limits)
+_CHARACTER_RULES: Final = (check_script, check_markup)
 _PAYLOAD_RULES: Final[Mapping[type[Message], tuple[Rule, ...]]] = {
     events.SessionErrored: (check_error,),
     events.StateChanged: (check_summaries, check_state_names),
@@ -761,6 +782,7 @@ def check_every_rule(
             yield from check_secrets(message)
         for check_characters in _CHARACTER_RULES:
             yield from check_characters(message, raw)
+        yield from check_limits(message, raw)
     else:
         yield from check_timestamp(message)
         yield from check_nested(message)
@@ -774,10 +796,15 @@ def check_every_rule(
 _FRESH_MEMBERS: Final = frozenset(
     "event_id session_id tool_call_id output_id reply_token result_uri error_uri target_uri choices".split()
 )
-_FREE_MEMBERS: Final = frozenset(("extra_context", "packaged_context"))  # these may hold any value, nested to any depth
+# These may hold any value, nested to any depth.
+FREE_MEMBERS: Final = frozenset(("extensions", "extra_context", "packaged_context", "modified_action"))
 _SEARCHED_MEMBERS: Final = frozenset(("args_summary", "request_text"))
 Violations: TypeAlias = tuple[Violation, ...]
 Memo: TypeAlias = dict[Any, tuple[Violations, tuple[Rule, ...]]]
+
+
+_is_event_id: Final = pattern_test(Envelope, "event_id")
+_is_session_id: Final = pattern_test(Envelope, "session_id")
 
 
 class _EventRules:
@@ -792,17 +819,29 @@ class _EventRules:
     def __init__(self, cls: type[Envelope]) -> None:
         fields = {*cls.__struct_fields__}
         rules: list[Rule] = [*_ENVELOPE_RULES, *_PAYLOAD_RULES.get(cls, ())]
-        rules.remove(check_timestamp)  # check() tests it itself
+        rules.remove(check_timestamp)
         if fields & _SEARCHED_MEMBERS:
             rules.append(check_searched_secrets)
-        constraints = [constraint for constraint in _constraints(cls) if constraint.test or constraint.is_unique]
-        self._patterns = [constraint for constraint in constraints if constraint.attribute not in _FRESH_MEMBERS]
-        self._fresh = [constraint for constraint in constraints if constraint.attribute in _FRESH_MEMBERS]
+        # Members of the payload whose values do not recur, each with a test and the rule that runs if it fails.
+        self._fresh: list[tuple[str, Callable[[str], object], Rule]] = []
+        self._id_rules: list[Rule] = []
+        self._patterns: list[Rule] = []
+        read: set[str] = set()
+        for constraint in _constraints(cls):
+            rule: Rule = partial(_check_constraint, constraint=constraint)
+            if constraint.attribute not in _FRESH_MEMBERS and (constraint.test or constraint.is_unique):
+                self._patterns.append(rule)
+                read.add(constraint.attribute)
+            elif constraint.attribute in ("event_id", "session_id"):
+                self._id_rules.append(rule)
+            elif constraint.test:
+                self._fresh.append((constraint.attribute, constraint.test, rule))
+            elif constraint.is_unique:
+                rules.append(rule)
         self._recurring = [rule for rule in rules if hasattr(rule, "reads")]
         self._others = [rule for rule in rules if not hasattr(rule, "reads")]
         self._texts = [attribute for attribute, _ in _text_fields(cls)]
-        self._is_free = bool(fields & _FREE_MEMBERS)
-        read = {constraint.attribute for constraint in self._patterns}
+        self._is_free = bool(fields & FREE_MEMBERS - {"extensions"})  # with those, every rule runs anyway
         for rule in rules:
             read.update(getattr(getattr(rule, "condition", rule), "reads", ()))
         shared = {name for name in read if name.rstrip("?") in Envelope.__struct_fields__}
@@ -811,6 +850,7 @@ class _EventRules:
         self._memos: dict[Any, Memo] = {}
         self._envelope: Any = None  # of the last event
         self._memo: Memo = {}  # for that envelope
+        self._sound_session_id = ""  # the last one
 
     def check(self, event: Any, raw: bytes, registry: Registry, strict: bool) -> Violations:
         """Return what is wrong with an event whose shape is sound."""
@@ -824,19 +864,22 @@ class _EventRules:
         violations, rules = self._memo.get(key) or self._find_recurring(event, key)
         for rule in rules:
             violations += tuple(rule(event))
-        for constraint in self._fresh:
-            value = getattr(event, constraint.attribute)
-            if value is not UNSET and (constraint.test is None or constraint.test(value) is None):
-                violations += tuple(_check_constraint(event, constraint))
+        if event.session_id != self._sound_session_id and _is_session_id(event.session_id):
+            self._sound_session_id = event.session_id
+        if event.session_id != self._sound_session_id or not _is_event_id(event.event_id):
+            violations += tuple(violation for rule in self._id_rules for violation in rule(event))
         if not timestamps.is_clean(event.timestamp):
             violations += tuple(check_timestamp(event))
+        for name, test, rule in self._fresh:
+            value = getattr(event, name)
+            if value is not UNSET and not test(value):
+                violations += tuple(rule(event))
         if strict and self._may_contain_secret(event):
             violations += tuple(check_secrets(event))
-        is_plain = (
-            raw.isascii() and 60 not in raw and (92 not in raw or b"\\u" not in raw) and len(raw) <= _LONG_MESSAGE_BYTES
-        )
-        if self._is_free or not is_plain:  # 60 is <, 92 a backslash
+        if not raw.isascii() or 60 in raw or (92 in raw and b"\\u" in raw):  # 60 is <, 92 a backslash
             violations += tuple(violation for rule in _CHARACTER_RULES for violation in rule(event, raw))
+        if self._is_free or len(raw) > _LONG_MESSAGE_BYTES:
+            violations += tuple(check_limits(event, raw))
         return violations
 
     def _may_contain_secret(self, event: Any) -> bool:
@@ -852,10 +895,9 @@ class _EventRules:
 
     def _find_recurring(self, event: Any, key: Any) -> tuple[Violations, tuple[Rule, ...]]:
         """Run the rules on recurring members and cache the result under the key."""
-        violations = [violation for pattern in self._patterns for violation in _check_constraint(event, pattern)]
-        violations += [violation for rule in self._recurring for violation in rule(event)]
+        violations = [violation for rule in (*self._patterns, *self._recurring) for violation in rule(event)]
         rules = [rule for rule in self._others if getattr(rule, "condition", _always)(event)]
-        entry = _clear_if_full(self._memo)[key] = (tuple(violations), tuple(rules))
+        entry = _clear_if_full(self._memo)[key] = (_share(tuple(violations)), tuple(rules))
         return entry
 
 
@@ -863,6 +905,12 @@ def _member_getter(names: Iterable[str]) -> Callable[[Any], Any]:
     """Return a function that gets these members of an event, or only the types of those with a ``?``."""
     attributes = sorted(name.replace("?", ".__class__") for name in names)
     return attrgetter(*attributes) if attributes else _always
+
+
+@lru_cache(_MAX_CACHED)
+def _share(violations: Violations) -> Violations:
+    """Return one object for equal violations of all types, which are compared from event to event."""
+    return violations
 
 
 def _always(_event: Any) -> bool:

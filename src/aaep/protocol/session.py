@@ -140,8 +140,9 @@ class SessionState:
         if (self.stage, kind) not in LIFECYCLE_TRANSITIONS and not self._judge_bounds(event, kind, violations):
             return violations
         timestamp = event.timestamp
+        last_timestamp = self.last_timestamp
         # Timestamps in the usual form compare as text.
-        if timestamp < self.last_timestamp or len(timestamp) != 24 or len(self.last_timestamp) not in (0, 24):
+        if not (last_timestamp <= timestamp and len(last_timestamp) == len(timestamp) == 24):
             self._judge_time(event, agent, violations)
         if self._is_numbered or event.sequence_number is not UNSET:
             self._judge_number(event, violations)

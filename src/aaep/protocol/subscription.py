@@ -220,14 +220,15 @@ class Handshake:
 
     def feed(self, message: Message) -> Iterable[Violation]:
         """Take the next message and return what is wrong with it at this point."""
-        return self._feed_event(message) if isinstance(message, Envelope) else self._feed_message(message)
+        return self.feed_event(message) if isinstance(message, Envelope) else self._feed_message(message)
 
-    def _feed_event(self, event: Envelope) -> tuple[Violation, ...]:
-        stage = self.stage
-        rule = BREACHED_RULES.get((stage, "event"))
-        self.stage = HANDSHAKE_TRANSITIONS.get((stage, "event"), stage)
-        if rule is not None:
-            return (Violation(rule, _BREACH_TEXTS[rule]),) if stage != "bare" or self.is_whole else ()
+    def feed_event(self, event: Envelope) -> tuple[Violation, ...]:
+        """Take the next event and return what is wrong with it at this point."""
+        stage = HANDSHAKE_TRANSITIONS.get((self.stage, "event"))
+        if stage is None:
+            rule = BREACHED_RULES[self.stage, "event"]
+            return (Violation(rule, _BREACH_TEXTS[rule]),)
+        self.stage = stage
         if self._is_admitted(event.type) or is_critical(event):
             return ()
         rule = "SUB-061" if self.is_renegotiated else "SUB-037"  # SUB-037 §5.4.4, SUB-061 §5.7.2
