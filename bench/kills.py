@@ -13,11 +13,13 @@ the journal does not have; and the reader must have got every event once, howeve
 it was cut off. Of changes of state several may have come as one, as a reader that falls
 behind gets them, but not one may be missing from their chain.
 
-``python bench/kills.py 1000`` kills a thousand agents and a thousand hubs.
+``python bench/kills.py 1000`` kills a thousand agents and a thousand hubs, and then a
+tenth as many while the reader is slow: it falls behind, and is sent what it missed made short.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -29,6 +31,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -38,7 +41,7 @@ from aaep.journal.base import Retention
 from aaep.journal.sqlite import SqliteJournal
 from aaep.protocol.attend_extension import attend_member
 from aaep.protocol.events import OutputStreaming, SessionCompleted, SessionStarted, StateChanged
-from aaep.subscriber.connection import Reconnect
+from aaep.subscriber.connection import Reconnect, SubscriberRuntime
 from aaep.subscriber.subscriber import Subscriber
 
 AGENT_ID = "bank"
@@ -72,8 +75,10 @@ with aaep.Producer("bank", journal=journal, settings=HubSettings(max_replay_entr
     count = 0
     while not is_told_to_end.is_set():
         with producer.session("Paying bills.") as session:
-            session.write("I pay a bill. Then the next one.")
-            look()
+            with session.thinking(), session.deciding():
+                session.write("I pay a bill. Then the next one.")
+            with session.thinking():
+                look()
             pay(f"{number}-{count}")
         count += 1
         if place == "hub":
@@ -100,27 +105,35 @@ threading.Thread(target=tell).start()
 main(["serve", "--listen", f"unix://{folder}/reader.sock", "--journal", f"{folder}/hub.db", "--log", "warning"])
 """
 _NOT_DONE = re.compile(r"Pay bill (\S+) was not done")
-MAX_DELAY = 0.3  # seconds after which an agent or a hub is killed, at the latest
-MAX_WAIT = 60.0  # seconds for the reader to have the last event
+MAX_PAYMENTS = 4  # payments after which an agent or a hub is killed, at the latest ...
+MAX_PAYMENTS_IF_SLOW = 80  # ... so that a slow reader has the time to fall behind
+MAX_DELAY = 0.1  # seconds after such a payment at which it is killed, so that it may be doing anything
+RETRY_DELAY = 0.02  # seconds after which the reader tries to connect again
+MAX_WAIT = 200.0  # seconds for the reader to have the last event
+SLOW_SHARE = 10  # one of so many kills is with a slow reader
+EVENTS_BETWEEN_PAUSES = 1000  # which a slow reader gets before it pauses, on average
+MISSED_PAYMENTS = 50  # payments that a slow reader pauses for; more than all buffers hold
+MAX_PAUSE = 8.0  # seconds that a slow reader pauses at the longest; it is closed after 10
 
 
 class Verdict(NamedTuple):
-    """What was found after all kills; everything but the first three should be 0."""
+    """What was found after all kills; everything but the first four should be 0."""
 
     kills: int
     done: int
     heard: int
+    heard_as_one: int  # changes of state that stand for several, as a reader that fell behind gets them
     done_twice: int
     unknown_to_the_journal: int
     done_and_told_as_not_done: int
     heard_and_in_no_journal: int
-    lost_for_the_reader: int
+    lost_for_the_reader: tuple[str, ...]  # a line each
     doubled_for_the_reader: int
 
     @property
     def is_good(self) -> bool:
         """Whether the journal told the truth, and the reader got all of it once."""
-        return not any(self[3:])
+        return not any(self[4:])
 
 
 class _Process:
@@ -152,14 +165,23 @@ class _Process:
 
 
 class _Reader:
-    """A reader that connects again whenever it can, and notes the events that it gets."""
+    """
+    A reader that connects again whenever it can, and notes the events that it gets.
 
-    def __init__(self, url: str) -> None:
+    A slow one pauses now and then until it has fallen behind, so that it is sent what it missed made short.
+    """
+
+    def __init__(self, folder: Path, *, is_slow: bool) -> None:
         self.event_ids: list[str] = []
         self.states: dict[str, list[tuple[str, str]]] = {}  # the changes that came, by session
         self._has_first = threading.Event()
         self._has_last = threading.Event()
-        self._subscriber = Subscriber(url, reconnect=Reconnect(after_goodbye=True), replies=False)
+        self._folder = folder
+        self._is_slow = is_slow
+        runtime = SubscriberRuntime(sleep=_sleep_briefly, max_queued_events=16 if is_slow else 10_000)
+        self._subscriber = Subscriber(
+            f"unix://{folder}/reader.sock", reconnect=Reconnect(after_goodbye=True), replies=False, runtime=runtime
+        )
         self._thread = threading.Thread(target=self._read)
 
     def __enter__(self) -> Self:
@@ -182,6 +204,8 @@ class _Reader:
         last_session = ""
         for event in self._subscriber:
             self._has_first.set()
+            if self._is_slow and random.randrange(EVENTS_BETWEEN_PAUSES) == 0:
+                _wait_for_payments(self._folder, MISSED_PAYMENTS, MAX_PAUSE)
             if not isinstance(
                 event, OutputStreaming
             ):  # pieces of text may be joined on the way, with an id of their own
@@ -195,33 +219,64 @@ class _Reader:
                 self._has_last.set()
 
 
-def kill_agents(folder: Path, kills: int, seed: int = 0) -> Verdict:
+async def _sleep_briefly(_delay: float) -> None:
+    """Knock again at once, so that there is a reader for nearly every kill."""
+    await asyncio.sleep(RETRY_DELAY)
+
+
+def kill_agents(folder: Path, kills: int, *, is_slow: bool = False, seed: int = 0) -> Verdict:
     """Kill an agent a number of times, recover its journal each time, and judge it."""
-    chance = random.Random(seed)
-    with _Reader(f"unix://{folder}/reader.sock") as reader:
-        for number in range(kills):
-            agent = _start_agent(folder, number, "agent")
-            reader.wait_for_first()
-            time.sleep(chance.uniform(0.0, MAX_DELAY))
+    with _Reader(folder, is_slow=is_slow) as reader:
+        agent = _start_agent(folder, 0, "agent")
+        reader.wait_for_first()
+        for number in _wait_for_moments(folder, kills, is_slow=is_slow, seed=seed):
             agent.kill()
-        _end(_start_agent(folder, kills, "agent"), reader)
+            agent = _start_agent(folder, number, "agent")
+        _end(agent, reader)
     return _judge(folder, kills, reader)
 
 
-def kill_hubs(folder: Path, kills: int, seed: int = 0) -> Verdict:
+def kill_hubs(folder: Path, kills: int, *, is_slow: bool = False, seed: int = 0) -> Verdict:
     """Kill the hub of an agent a number of times, and judge what the reader of the hub got."""
-    chance = random.Random(seed)
     hub = _start_hub(folder)
-    with _Reader(f"unix://{folder}/reader.sock") as reader:
+    with _Reader(folder, is_slow=is_slow) as reader:
         agent = _start_agent(folder, 0, "hub")
         reader.wait_for_first()
-        for _ in range(kills):
-            time.sleep(chance.uniform(0.0, MAX_DELAY))
+        for _ in _wait_for_moments(folder, kills, is_slow=is_slow, seed=seed):
             hub.kill()
             hub = _start_hub(folder)
         _end(agent, reader)
     hub.kill()
     return _judge(folder, kills, reader)
+
+
+def _wait_for_moments(folder: Path, kills: int, *, is_slow: bool, seed: int) -> Iterator[int]:
+    """
+    Yield the number of each kill when it is due: some payments after the one before, and a little later.
+
+    So a slow machine has as much to judge as a fast one.
+    """
+    chance = random.Random(seed)
+    max_payments = MAX_PAYMENTS_IF_SLOW if is_slow else MAX_PAYMENTS
+    for number in range(1, kills + 1):
+        assert _wait_for_payments(folder, chance.randint(0, max_payments), MAX_WAIT), "The agent does not go on."
+        time.sleep(chance.uniform(0.0, MAX_DELAY))
+        yield number
+
+
+def _wait_for_payments(folder: Path, payments: int, max_wait: float) -> bool:
+    """Wait until an agent has made so many more payments; return whether it did in time."""
+    wanted = _count_payments(folder) + payments
+    give_up = time.monotonic() + max_wait
+    while _count_payments(folder) < wanted:
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def _count_payments(folder: Path) -> int:
+    return (folder / "ledger").read_bytes().count(b"\n")
 
 
 def _start_agent(folder: Path, number: int, place: str) -> _Process:
@@ -253,7 +308,7 @@ def _judge(folder: Path, kills: int, reader: _Reader) -> Verdict:
     ids = {entry.event_id for entry in entries}
     first_id = next(event_id for event_id in reader.event_ids if event_id in ids)
     has_reader = False
-    expected = set()
+    expected: dict[str, str] = {}  # what each event is, by its id
     expected_states: dict[str, list[tuple[str, str]]] = {}
     later_sessions = set()  # those that began after the reader got its first event
     for entry in entries:
@@ -265,7 +320,7 @@ def _judge(folder: Path, kills: int, reader: _Reader) -> Verdict:
             change = (event["from_state"], event["to_state"])
             expected_states.setdefault(entry.session_id, []).append(change)
         elif entry.session_id in later_sessions and event["type"] != "aaep:agent.output.streaming":
-            expected.add(entry.event_id)
+            expected[entry.event_id] = f"{event['type']} {entry.event_id} of {entry.session_id}"
         if event["type"] == "aaep:agent.tool.invoked" and event["tool"] == "pay":
             invoked.add(event["args_summary"].removeprefix("bill: "))
         not_done.update(_NOT_DONE.findall(event.get("summary_normal", "")))
@@ -274,45 +329,49 @@ def _judge(folder: Path, kills: int, reader: _Reader) -> Verdict:
         kills=kills,
         done=len(done),
         heard=len(reader.event_ids),
+        heard_as_one=len([event_id for event_id in received if "m" in event_id]),
         done_twice=len(done) - len({*done}),
         unknown_to_the_journal=len({*done} - invoked),
         done_and_told_as_not_done=len(not_done & {*done}),
         heard_and_in_no_journal=len([event_id for event_id in heard if event_id.partition("m")[0] not in ids]),
-        lost_for_the_reader=len(expected - received) + _count_broken_chains(expected_states, reader.states),
+        lost_for_the_reader=(
+            *(what for event_id, what in expected.items() if event_id not in received),
+            *_find_broken_chains(expected_states, reader.states),
+        ),
         doubled_for_the_reader=len(reader.event_ids) - len(received),
     )
 
 
-def _count_broken_chains(expected: dict[str, list[tuple[str, str]]], received: dict[str, list[tuple[str, str]]]) -> int:
-    """Return in how many sessions the states that came do not lead from the first state to the last without a gap."""
-    count = 0
+def _find_broken_chains(
+    expected: dict[str, list[tuple[str, str]]], received: dict[str, list[tuple[str, str]]]
+) -> Iterator[str]:
+    """Yield the sessions in which the states that came do not lead from the first state to the last without a gap."""
     for session_id, changes in expected.items():
-        state = changes[0][0]
-        for from_state, to_state in received.get(session_id, []):
-            if from_state != state:
-                break
-            state = to_state
-        else:
-            count += state != changes[-1][1]
-            continue
-        count += 1
-    return count
+        came = received.get(session_id, [])
+        chain = [changes[0][0], *(state for change in came for state in change), changes[-1][1]]
+        if any(left != entered for left, entered in zip(chain[::2], chain[1::2], strict=True)):
+            yield f"states of {session_id}: sent {changes}, came {came}"
 
 
 def main() -> int:
     """Print what was found; return 1 if the journal did not tell the truth, or the reader did not get it."""
     logging.disable()  # that the connection is lost is what this is about
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    is_good = True
-    for what, kill in (("agents", kill_agents), ("hubs", kill_hubs)):
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder).chmod(0o700)
-            verdict = kill(Path(folder), kills)
-        print(f"{what}:")
-        for name, value in verdict._asdict().items():
-            print(f"  {name.replace('_', ' ')}: {value}")
-        is_good = is_good and verdict.is_good
-    return 0 if is_good else 1
+    verdicts = []
+    for kill in (kill_agents, kill_hubs):
+        for is_slow in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                Path(folder).chmod(0o700)
+                verdict = kill(Path(folder), max(1, kills // SLOW_SHARE) if is_slow else kills, is_slow=is_slow)
+            what = "agents" if kill is kill_agents else "hubs"
+            print(f"{what}, with a {'slow' if is_slow else 'fast'} reader:", flush=True)
+            for name, value in verdict._asdict().items():
+                lines = value if isinstance(value, tuple) else ()
+                print(f"  {name.replace('_', ' ')}: {len(lines) if isinstance(value, tuple) else value}")
+                for line in lines:
+                    print(f"    {line}", flush=True)
+            verdicts.append(verdict)
+    return 0 if all(verdict.is_good for verdict in verdicts) else 1
 
 
 if __name__ == "__main__":

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from bench.kills import Verdict, kill_agents, kill_hubs
+from bench.kills import SLOW_SHARE, Verdict, kill_agents, kill_hubs
 
 KILLS = 100
 
 
+@pytest.mark.longest
+@pytest.mark.parametrize("is_slow", [False, True], ids=["fast reader", "slow reader"])
 @pytest.mark.parametrize("kill", [kill_agents, kill_hubs])
-def test_after_every_kill_the_journal_tells_what_was_done(kill: Callable[[Path, int], Verdict], tmp_path: Path) -> None:
+def test_after_every_kill_the_journal_tells_what_was_done(
+    kill: Callable[..., Verdict], is_slow: bool, tmp_path: Path
+) -> None:
     tmp_path.chmod(0o700)
-    verdict = kill(tmp_path, KILLS)
+    kills = KILLS // SLOW_SHARE if is_slow else KILLS
+    verdict = kill(tmp_path, kills, is_slow=is_slow)
     assert verdict.is_good, verdict
-    assert verdict.done > KILLS and verdict.heard > KILLS
+    assert verdict.done > kills and verdict.heard > kills

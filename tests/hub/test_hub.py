@@ -25,6 +25,7 @@ from aaep.hub.sessions import SessionSnapshot
 from aaep.hub.settings import HubSettings
 from aaep.hub.stream import Subscription
 from aaep.identity.peer import RELAY, REPLIER, Peer
+from aaep.journal.base import JournalEntry
 from aaep.journal.memory import MemoryJournal
 from aaep.protocol import codec
 from aaep.protocol.attend_extension import ATTEND
@@ -390,6 +391,67 @@ async def test_the_last_reader_leaves_while_the_journal_is_waited_for() -> None:
     assert later.text == "Still here. "
 
 
+class Lagging(Slow):
+    """A journal that commits when it is waited for, and after which something more is said at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pending: list[str] = []
+        self.speak: Callable[[], object] = lambda: None
+
+    def append(self, event_id: str, session_id: str, data: bytes, *, at: float) -> None:
+        super().append(event_id, session_id, data, at=at)
+        self.pending.append(event_id)
+
+    def flush(self) -> bool:
+        self.pending.clear()
+        self.speak()
+        return True
+
+    def read(
+        self, after: str | None = None, *, session: str | None = None, limit: int = 1000, committed: bool = False
+    ) -> list[JournalEntry]:
+        entries = super().read(after, session=session, limit=limit)
+        return [entry for entry in entries if not (committed and entry.event_id in self.pending)]
+
+
+@scene
+async def test_who_resumes_is_told_nothing_that_is_not_committed_and_misses_nothing() -> None:
+    """If the process were killed then, the next one would not know after which event to go on."""
+    world = World()
+    world.journal = journal = Lagging()
+    world.begin()
+    agent = Agent(world)
+    id = world.subscribe(**WHOLE)
+    said = count(1)
+    journal.speak = lambda: agent.say(f"{next(said)}. ")
+    reader = world.connect(id, after=agent.sent[0].event_id)
+    assert journal.pending and not {*reader.ids} & {*journal.pending}
+    journal.speak = lambda: None
+    journal.flush()
+    for _ in range(3):
+        await world.settle()
+        journal.kept()
+    assert [*dict.fromkeys(reader.ids)] == [event.event_id for event in agent.sent[1:]]
+
+
+@scene
+async def test_the_event_that_a_reader_starts_after_is_committed_when_it_is_named() -> None:
+    world = World()
+    world.journal = journal = Lagging()
+    world.begin()
+    agent = Agent(world)
+    journal.speak = lambda: agent.say("On and on. ")
+    asked = Capabilities(supported_extensions=(ATTEND.namespace,))
+    asked.__dict__["unknown"] = {"attend": {"start": True}}
+    answer = world.hub.subscribe(
+        SubscriptionRequest(aaep_version="1.0.0", subscriber_id="reader", capabilities=asked), Peer()
+    )
+    start = json.loads(codec.encode(answer))["honored_capabilities"]["attend"]["start"]
+    assert start == agent.sent[0].event_id
+    assert journal.pending and start not in journal.pending
+
+
 @scene
 async def test_a_session_that_begins_while_its_reader_connects_is_heard_from_its_beginning() -> None:
     """CF-146: nothing comes before the beginning, and its prompt stays at its place (CF-091)."""
@@ -449,6 +511,25 @@ async def test_what_is_published_between_subscribing_and_connecting_is_not_lost(
     begun = Agent(world)
     reader = world.connect(id)
     assert reader.ids == [event.event_id for event in [*whole.sent, *begun.sent]], "once each, and no state to repeat"
+
+
+@scene
+async def test_a_session_that_ends_while_a_reader_connects_is_told_before_what_follows() -> None:
+    """The reader resumes after the last that it has, if the process is killed then."""
+    world = World()
+    id = world.subscribe(**WHOLE)
+    ending = Agent(world)
+
+    class Closing(Reader):
+        def close(self, message: SubscriptionClose | None) -> None:
+            super().close(message)
+            ending.end()
+            Agent(world).move("thinking")
+
+    world.connect(id, outlet=Closing())
+    reader = world.connect(id)
+    assert reader.ids[-1] not in [event.event_id for event in ending.sent]
+    assert ending.sent[-1].event_id in reader.ids
 
 
 @scene

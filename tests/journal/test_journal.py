@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from threading import Barrier, Event, Thread
+from threading import Barrier, Condition, Event, Thread
 from typing import Any
 
 import msgspec
@@ -101,6 +102,23 @@ def test_what_was_appended_is_read_at_once_whole_and_in_order(journal: Journal) 
     assert journal.read() == expected
     journal.sync()
     assert journal.read() == expected
+
+
+def test_what_is_committed_can_be_read_alone(journal: Journal) -> None:
+    written = fill(journal, "sess_a", 3)
+    journal.flush()
+    assert ids(journal.read(written[0], committed=True)) == written[1:]
+
+
+def test_what_is_on_no_disk_yet_is_not_read_as_committed(file: Path) -> None:
+    with closing(SqliteJournal(file)) as journal:
+        first = fill(journal, "sess_a", 2)
+        journal.flush()
+        with journal._connection_lock:  # so that the writer waits
+            later = fill(journal, "sess_b", 2)
+            assert ids(journal.read()) == [*first, *later]
+            assert ids(journal.read(committed=True)) == first
+            assert journal.read(later[0], committed=True) == []
 
 
 @pytest.mark.parametrize("synced", [False, True])
@@ -786,6 +804,42 @@ def test_an_interruption_while_appending_keeps_nothing_from_the_disk(file: Path)
         journal._pending = Interrupted()
     with pytest.raises(KeyboardInterrupt):
         journal.append("evt_1", "sess_a", event(), at=0)
+    written = Event()
+    assert not journal.call_when_committed(written.set) or written.wait(30)
+    journal.close()
+
+
+def test_an_interruption_while_the_writer_is_woken_does_not_cost_it_the_next_wake_up(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Ctrl-C may come within ``notify``, which then has released the waiting thread but still lists it."""
+
+    class Interrupted(Condition):
+        is_armed = False
+        sleeping = Event()
+
+        def wait(self, timeout: float | None = None) -> bool:
+            self.sleeping.set()
+            return super().wait(timeout)
+
+        def notify(self, n: int = 1) -> None:
+            if self.is_armed:
+                self.is_armed = False
+                next(iter(self._waiters)).release()  # type: ignore[attr-defined]  # what typeshed does not know
+                raise KeyboardInterrupt
+            super().notify(n)
+
+    monkeypatch.setattr(sqlite, "Condition", Interrupted)
+    journal = SqliteJournal(file)
+    condition = journal._work_available
+    assert isinstance(condition, Interrupted) and condition.sleeping.wait(30)
+    with condition:  # so it waits
+        condition.is_armed = True
+        condition.sleeping.clear()
+    with pytest.raises(KeyboardInterrupt):
+        journal.append("evt_1", "sess_a", event(), at=0)
+    assert condition.sleeping.wait(30)  # again
+    journal.append("evt_2", "sess_a", event(), at=0)
     written = Event()
     assert not journal.call_when_committed(written.set) or written.wait(30)
     journal.close()

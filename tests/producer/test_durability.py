@@ -40,6 +40,24 @@ def test_a_tool_that_was_asked_about_begins_when_its_yes_and_its_call_are_kept(t
     assert '"outcome":"accepted"' in found[0] and "aaep:agent.tool.invoked" in found[0]
 
 
+def test_a_tool_that_was_asked_about_begins_when_a_loss_of_power_would_not_undo_its_yes(tmp_path: Path) -> None:
+    """Else the next process would say that nothing was done."""
+    journal = SqliteJournal(tmp_path / "journal.db")
+    synced: list[bool] = []
+    with Producer("bank", journal=journal) as producer:
+        Listener(producer, "accept")
+
+        @producer.tool(action="Pay Ada.", consequence="The money is gone.")
+        def pay() -> None:
+            with journal._connection_lock:
+                find = "SELECT (SELECT number FROM mark WHERE name = 'synced') >= MAX(number) FROM entry"
+                synced.append(bool(journal._connection.execute(find).fetchone()[0]))
+
+        with producer.session("Paying."):
+            pay()
+    assert synced == [True]
+
+
 def test_with_a_full_disk_nothing_that_was_asked_about_begins_and_nobody_hears_of_it(tmp_path: Path) -> None:
     journal = SqliteJournal(tmp_path / "journal.db")
     ran: list[str] = []

@@ -88,7 +88,7 @@ class CatchUp:
         after = subscription.continue_after
         stream = subscription.stream
         try:
-            if len(self._journal.read(after, limit=PORTION + 1)) <= PORTION:
+            if len(self._journal.read(after, limit=PORTION + 1, committed=True)) <= PORTION:
                 # What follows the last portion is in the ring, so all that was published has to be there.
                 self._delivery.route_all()
                 stream.flush(self._clock())
@@ -386,19 +386,21 @@ def read_missed(
     :mod:`aaep.shaping.merge`), that event too, for the rest of it is missing. ``portion``
     is how many entries to read at most; ``is_continued`` says that this is not the first portion.
     ``is_start`` says that the reader started after the event: nothing before it is owed.
+    What is not committed is left out: a reader that resumes after it would have lost its place if
+    this process ended now. It comes once it is committed, like all that is published from here on.
 
     Raises :exc:`~aaep.journal.base.EventNotRetained`, also when there is too much to read in all.
     """
     limit = bounds.max_entries if portion is None or not after else min(portion, bounds.max_entries)
     piece = _PIECE_ID.fullmatch(after)
     try:
-        entries = journal.read(after or None, limit=limit + 1)
+        entries = journal.read(after or None, limit=limit + 1, committed=True)
         piece = None
     except EventNotRetained:
         if piece is None:
             raise
         after = piece[1]
-        entries = journal.read(after, limit=limit + 1)
+        entries = journal.read(after, limit=limit + 1, committed=True)
     has_more = len(entries) > limit
     is_first = has_more and not is_continued  # what is too much is told before any of it
     if is_first and (limit == bounds.max_entries or journal.count_after(after) > bounds.max_entries):

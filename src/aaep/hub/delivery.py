@@ -172,10 +172,11 @@ class Delivery:
         self._route_committed(count)
 
     def route_up_to(self, last_event_ids: Mapping[str, str]) -> None:
-        """Commit and route, of each session named, what was published up to an event; keep the rest for later."""
+        """Commit and route what was published, of each session named up to an event; keep the rest for later."""
+        count = len(self.backlog)  # first: what is published from here on may not be committed
         if not self._journal.flush():  # also for the prompts that are about to be sent again
             return
-        published = self.backlog.take(len(self.backlog))
+        published = self.backlog.take(count)
         self._commit_ticket = None
         last_index = {
             source.session_id: index
@@ -186,7 +187,8 @@ class Delivery:
         rest = []
         routed_bytes = 0
         for index, (source, event, data) in enumerate(published):
-            if index <= last_index.get(source.session_id, -1):
+            # A session that is not named has ended, or is another's: who resumes after what follows has to have it.
+            if source.session_id not in last_event_ids or index <= last_index.get(source.session_id, -1):
                 self.route(source, event, data, now)
                 routed_bytes += len(data)
             else:

@@ -433,12 +433,14 @@ class Hub:
             return rejection
         subscription_id = "sub_" + secrets.token_hex(16)
         active = self._count_taken_places(peer)
+        start_id = self.delivery.last_published_id
+        self.journal.flush()  # else the next process may not know the event, if this one is killed now
         answer = negotiation.negotiate(
             message,
             restrict_offer(peer, self.signed_offer),
             subscription_id,
             active=active,
-            start=self.delivery.last_published_id,
+            start=start_id,
         )
         if isinstance(answer, SubscriptionAccepted):
             terms = answer.honored_capabilities

@@ -118,13 +118,16 @@ class Journal(Protocol):
     def flush(self) -> bool:
         """Wait until everything appended so far would survive the end of this process; False if writing has failed."""
 
-    def commit(self) -> None:
-        """Wait until everything appended so far would survive the end of this process, or raise if it cannot."""
-
     def sync(self) -> None:
-        """Wait until everything appended so far would survive a loss of power, if this journal can promise that."""
+        """
+        Wait until everything appended so far would survive a loss of power, if this journal can promise that.
 
-    def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[JournalEntry]:
+        Raises :exc:`JournalError` if it cannot be written.
+        """
+
+    def read(
+        self, after: str | None = None, *, session: str | None = None, limit: int = 1000, committed: bool = False
+    ) -> list[JournalEntry]:
         """
         Return the next entries, in the order of appending.
 
@@ -132,7 +135,8 @@ class Journal(Protocol):
         its last part (C-85). Raises :exc:`EventNotRetained` for an unknown id
         and for one after which other sessions were trimmed or purged: the
         reader would miss those without knowing. With ``session`` only that
-        session is read, which is held as a whole or not at all.
+        session is read, which is held as a whole or not at all. With ``committed``
+        only entries that would survive the end of this process are returned.
         """
 
     def read_before(self, event_id: str, *, limit: int = 1000) -> list[JournalEntry]:

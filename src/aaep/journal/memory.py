@@ -59,15 +59,14 @@ class MemoryJournal:
         """Return True: in memory there is nothing to write."""
         return True
 
-    def commit(self) -> None:
-        """Do nothing: in memory there is nothing to write."""
-
     def sync(self) -> None:
         """Do nothing: memory does not survive a loss of power."""
         self._check_open()
 
-    def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[JournalEntry]:
-        """Return the next entries, of all sessions or of one, after an event."""
+    def read(
+        self, after: str | None = None, *, session: str | None = None, limit: int = 1000, committed: bool = False
+    ) -> list[JournalEntry]:
+        """Return the next entries, of all sessions or of one, after an event. In memory all of them are committed."""
         with self._flush_and_lock():
             number = 0
             if after is not None:

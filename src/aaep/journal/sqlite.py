@@ -146,7 +146,9 @@ class SqliteJournal:
                 count = len(pending)
                 total_bytes = self._pending_bytes + size
             if not count:
-                self._work_available.notify()  # first: interrupted between the two, the entry would wait for ever
+                # First: interrupted between the two, the entry would wait for ever. All: a notify that was interrupted
+                # leaves a waiter behind, which would take the only wake-up of the next.
+                self._work_available.notify_all()
             pending.append((event_id, session_id, at + 0.0, data))
             self._pending_bytes = total_bytes
 
@@ -155,7 +157,7 @@ class SqliteJournal:
         self._check_usable(writing=False)
         self._failure = None
         target = self._last_committed + len(self._pending)
-        self._work_available.notify()
+        self._work_available.notify_all()
         while self._last_committed < target:
             self._work_done.wait()
             self._check_usable()
@@ -176,16 +178,6 @@ class SqliteJournal:
                 self._work_done.wait()
             return bool(self._last_committed >= target)
 
-    def commit(self) -> None:
-        """Wait until everything so far is committed, or raise the failure."""
-        with self._lock:
-            if self._failure is not None:
-                self._retry_pending()
-            target = self._last_committed + len(self._pending)
-            while self._last_committed < target:
-                self._work_done.wait()
-                self._check_usable()
-
     def sync(self) -> None:
         """Wait until everything so far is on disk, retrying after a failure."""
         with self._lock:
@@ -193,13 +185,15 @@ class SqliteJournal:
             self._check_usable()
             target = self._last_committed + len(self._pending)
             self._sync_target = max(self._sync_target, target)
-            self._work_available.notify()
+            self._work_available.notify_all()
             while self._last_synced < target:
                 self._work_done.wait()
                 self._check_usable()
 
-    def read(self, after: str | None = None, *, session: str | None = None, limit: int = 1000) -> list[JournalEntry]:
-        """Return the next entries, of all sessions or of one, after an event."""
+    def read(
+        self, after: str | None = None, *, session: str | None = None, limit: int = 1000, committed: bool = False
+    ) -> list[JournalEntry]:
+        """Return the next entries, of all sessions or of one, after an event; all, or only those in the file."""
         limit = max(limit, 0)
         # While _connection_lock is held, no entry moves from the pending ones to the file.
         with self._translate_errors(), self._connection_lock:
@@ -219,7 +213,7 @@ class SqliteJournal:
                 (*values, number, limit),
             )
             entries = [JournalEntry(*row) for row in rows]
-        for pending_number, (event_id, session_id, at, data) in pending:
+        for pending_number, (event_id, session_id, at, data) in () if committed else pending:
             if len(entries) >= limit:
                 break
             if pending_number > number and session in (None, session_id):

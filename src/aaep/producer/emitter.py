@@ -26,7 +26,7 @@ from ..protocol.extensions import Registry
 from ..protocol.fields import AAEP_VERSION, CORE_CONTEXT
 from ..protocol.rules import check
 from ..protocol.session import SessionState
-from ..runtime.ids import format_timestamp, new_id
+from ..runtime.ids import format_timestamp, new_event_id, new_id
 from ..text.phrases import ENGLISH, find_phrases
 from ..text.summaries import Summaries, SummaryLike, complete_summaries, detect_direction, summarize_state
 
@@ -149,11 +149,12 @@ class Emitter:
             members["context"] = _CONTEXTS
         with self.lock:
             self._prepare()
+            timestamp = self._timestamp()
             event = cls(
                 aaep_version=AAEP_VERSION,
-                event_id=new_id("evt_"),
+                event_id=new_event_id(self._latest),
                 session_id=self.session_id,
-                timestamp=self._timestamp(),
+                timestamp=timestamp,
                 producer=self._producer,
                 verbosity="normal",
                 urgency=urgency,  # type: ignore[arg-type]  # the shape is checked before it is sent
@@ -172,11 +173,12 @@ class Emitter:
     def envelope(self) -> dict[str, Any]:
         """Return the envelope of an event that the caller builds."""
         with self.lock:
+            timestamp = self._timestamp()
             return {
                 "aaep_version": AAEP_VERSION,
-                "event_id": new_id("evt_"),
+                "event_id": new_event_id(self._latest),
                 "session_id": self.session_id,
-                "timestamp": self._timestamp(),
+                "timestamp": timestamp,
                 "producer": self._producer,
                 "localization_hints": self._localization_hints(self.language, {}),
             }
@@ -246,8 +248,8 @@ class Emitter:
             self._tell(event)
 
     def commit(self) -> None:
-        """Wait until everything that was emitted would survive the end of this process, or raise."""
-        self._journal.commit()
+        """Wait until everything that was emitted would survive a loss of power, or raise."""
+        self._journal.sync()
 
     # -- the state of the agent --------------------------------------------------------------------
 

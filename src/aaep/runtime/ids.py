@@ -1,4 +1,4 @@
-"""Unguessable random ids, and formatted timestamps."""
+"""Unguessable ids, and formatted timestamps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import time
 from typing import Final
 
-__all__ = ["format_timestamp", "new_id"]
+__all__ = ["format_timestamp", "new_event_id", "new_id"]
 
 _ID_DIGITS: Final = 32  # hex digits of an id: 128 bits
 _RANDOM_BATCH_BYTES: Final = 16_384  # bytes read from the system at a time, enough for 1,024 ids
@@ -16,6 +16,8 @@ _id_pool: list[str] = []
 _MILLISECOND_SUFFIXES: Final = tuple(f"{number:03}Z" for number in range(1000))
 _cached_second: tuple[int, str] = (-1, "")
 _cached_timestamp: tuple[int, str] = (-1, "")
+_TIME_DIGITS: Final = 12  # hex digits for the milliseconds since the epoch, enough until the year 10889
+_cached_event_prefix: tuple[int, str] = (-1, "")
 
 
 def new_id(prefix: str) -> str:
@@ -28,6 +30,21 @@ def new_id(prefix: str) -> str:
         suffix = batch.pop()
         _id_pool.extend(batch)
         return prefix + suffix
+
+
+def new_event_id(epoch_seconds: float) -> str:
+    """
+    Return a new id of an event: ``evt_``, 12 hex digits for its time in milliseconds, and 20 random ones.
+
+    A journal finds events by their ids. Those that are in order it adds at the end of its index, in a page or two;
+    random ones would be spread all over it, and each commit would write as many pages as it has events.
+    """
+    global _cached_event_prefix  # noqa: PLW0603  # a pair, replaced as a whole
+    milliseconds = int(epoch_seconds * 1000)
+    prefix = _cached_event_prefix
+    if prefix[0] != milliseconds:
+        _cached_event_prefix = prefix = (milliseconds, f"evt_{milliseconds:0{_TIME_DIGITS}x}")
+    return prefix[1] + new_id("")[_TIME_DIGITS:]
 
 
 def _clear_pool_after_fork() -> None:
