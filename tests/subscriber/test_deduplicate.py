@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -283,6 +285,51 @@ def test_states_inside_a_folded_one_that_was_heard_are_dropped() -> None:
     arrivals.connection_began()
     assert take(arrivals, changed(1, "idle", "thinking"), changed(2, "thinking", "deciding")) == []
     assert len(take(arrivals, changed(3, "deciding", "thinking"))) == 1
+
+
+def test_states_inside_a_folded_one_are_dropped_although_they_are_of_the_same_millisecond() -> None:
+    arrivals = Deduplicator()
+    now = {"timestamp": "2026-05-24T14:22:11.342Z"}
+    take(arrivals, changed(2, "calling_tool", "idle", event_id=f"evt_{2:032d}m2", **now))
+    arrivals.connection_began(anew=True)
+    again = changed(1, "calling_tool", "thinking", **now), changed(2, "thinking", "idle", **now)
+    assert take(arrivals, *again) == []
+    assert len(take(arrivals, changed(3, "idle", "writing_output", **now))) == 1
+
+
+def test_a_state_that_comes_alone_and_then_inside_a_folded_one_is_heard_once_on_one_connection() -> None:
+    arrivals = Deduplicator()
+    alone = changed(1, "idle", "thinking"), changed(2, "thinking", "deciding")
+    assert len(take(arrivals, *alone, changed(2, "idle", "deciding", event_id=f"evt_{2:032d}m2"))) == 2
+
+
+def test_ids_of_another_producer_that_look_merged_do_not_hide_its_states() -> None:
+    arrivals = Deduplicator()
+    states = pairwise(["idle", "thinking", "deciding", "thinking", "idle"])
+    raws = [changed(number, *states, event_id=f"evt_item{number}") for number, states in enumerate(states, 2)]
+    heard = take(arrivals, raws[0])
+    arrivals.connection_began(anew=True)
+    heard += take(arrivals, *raws[1:])
+    assert ids(heard) == [f"evt_item{number}" for number in range(2, 6)]
+
+
+@pytest.mark.parametrize("reconnects", [False, True])
+def test_the_end_of_a_prompt_is_heard_whatever_the_ids_and_timestamps_look_like(reconnects: bool) -> None:
+    """A producer that counts in seconds, and whose ids look merged, leaves a state that a prompt implied (C-35)."""
+    arrivals = Deduplicator()
+    now = {"timestamp": "2026-05-24T14:22:11.000Z"}
+    take(arrivals, changed(1, "idle", "thinking", event_id="evt_item2", **now))
+    take(arrivals, event("awaiting.confirmation", 2, **now))
+    if reconnects:
+        arrivals.connection_began(anew=True)
+    assert len(take(arrivals, changed(3, "awaiting_input", "thinking", event_id="evt_item3x", **now))) == 1
+
+
+def test_a_state_that_a_tool_implied_is_left_audibly_on_one_connection() -> None:
+    arrivals = Deduplicator()
+    now = {"timestamp": "2026-05-24T14:22:11.000Z"}
+    take(arrivals, changed(1, "idle", "thinking", event_id="evt_item2", **now), event("tool.invoked", 2, **now))
+    assert len(take(arrivals, changed(3, "calling_tool", "deciding", event_id="evt_item3x", **now))) == 1
 
 
 def test_what_was_missed_is_heard_although_a_prompt_came_ahead_of_it() -> None:

@@ -42,7 +42,6 @@ _MAX_OUTPUTS: Final = 256
 _MAX_TAIL_CHARACTERS: Final = 32_768  # characters of an output kept for comparison
 _MERGED_ID: Final = re.compile(MERGED_ID_PATTERN)
 _RESENT_EVENTS: Final = (SessionStarted, AwaitingConfirmation, AwaitingClarification)  # on rejoining: CF-007, CF-146
-_FOLDED_EVENTS: Final = (StateChanged, ProgressUpdated)  # a producer may fold them into the next of their type (C-36)
 
 
 class ReceivedEvent(NamedTuple):
@@ -68,7 +67,7 @@ class _AgentProgress(msgspec.Struct):
     connection: int
     latest: str = ""
     latest_before: str = ""
-    last_ids: dict[type, str] = {}
+    last_folded: dict[type, Envelope] = {}  # the last event of each type that may be folded
 
 
 class _OutputText(msgspec.Struct):
@@ -276,19 +275,19 @@ class Deduplicator:
         older than the last of them is known.
         """
         progress = self._get_progress(event)
-        may_be_folded = (
-            isinstance(event, _FOLDED_EVENTS)
+        may_be_folded = (  # a producer may fold these into the next of their type (C-36)
+            isinstance(event, (StateChanged, ProgressUpdated))
             and attend_member(event, "outcome") is None
             and not attend_member(event, "resync")
         )
         if may_be_folded and event.sequence_number is UNSET:
-            last_id = _get_last_part_id(event.event_id)
-            if progress.latest_before and (
-                timestamps.is_later(progress.latest_before, event.timestamp)
-                or progress.last_ids.get(type(event)) == last_id
-            ):
+            known = progress.latest_before
+            is_older = known != "" and timestamps.is_later(known, event.timestamp)
+            last = progress.last_folded.get(type(event))
+            may_be_part = event.timestamp == known  # only what was heard before the connection comes again in parts
+            if is_older or (last is not None and (_is_same(last, event) or (may_be_part and _is_part(event, last)))):
                 return False
-            progress.last_ids = {**progress.last_ids, type(event): last_id}
+            progress.last_folded = {**progress.last_folded, type(event): event}
         # Open prompts may be sent again ahead of missed events, and catch-ups stand for them (CF-007, CF-146).
         is_sent_ahead = isinstance(event, _RESENT_EVENTS) or attend_member(event, "resync")
         if not is_sent_ahead and not timestamps.is_later(progress.latest, event.timestamp):
@@ -330,6 +329,31 @@ class Deduplicator:
             if len(self._outputs) > _MAX_OUTPUTS:
                 del self._outputs[next(iter(self._outputs))]
         return event
+
+
+def _is_same(first: Envelope, second: Envelope) -> bool:
+    """Whether two events are the same original, or end with the same one: alone, or with others folded into it."""
+    original_id = _get_last_part_id(first.event_id)
+    if original_id != _get_last_part_id(second.event_id):
+        return False
+    # Ids of other producers may look as if they were merged.
+    return original_id in (first.event_id, second.event_id) or first.timestamp == second.timestamp
+
+
+def _is_part(event: Envelope, merged: Envelope) -> bool:
+    """
+    Whether a change of state is one of those that were folded into a merged one.
+
+    Timestamps do not tell if both are of one millisecond, but what is new leaves the state that was heard last. A
+    change that ends a prompt is never folded (CF-025).
+    """
+    return (
+        isinstance(event, StateChanged)
+        and isinstance(merged, StateChanged)
+        and _MERGED_ID.fullmatch(merged.event_id) is not None
+        and event.timestamp == merged.timestamp
+        and event.from_state not in ("awaiting_input", merged.to_state)
+    )
 
 
 def _get_last_part_id(event_id: str) -> str:
