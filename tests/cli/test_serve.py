@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvloop
 from click.testing import CliRunner, Result
 from joserfc import jws
 from joserfc.jwk import ECKey
@@ -66,6 +68,18 @@ def hub(*args: str, listening: int, number: signal.Signals = signal.SIGTERM) -> 
             assert process.stderr.read().endswith("Stopped.\n")
         finally:
             process.kill()
+
+
+def test_a_hub_serves_on_the_faster_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    loops = []
+
+    async def serve(*_: object) -> int:
+        loops.append(asyncio.get_running_loop())
+        return 0
+
+    monkeypatch.setattr("aaep.cli.serve._serve", serve)
+    assert served().exit_code == 0
+    assert [type(loop) for loop in loops] == [uvloop.Loop]
 
 
 def test_a_hangup_ends_it_in_order_and_its_socket_is_removed(tmp_path: Path) -> None:

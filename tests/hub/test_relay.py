@@ -7,6 +7,7 @@ import logging
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -99,6 +100,14 @@ def heard(name: str, part: str, *, times: int = 1) -> Iterator[threading.Event]:
 
 def of(session: aaep.Session, type_: str) -> Callable[[Envelope], bool]:
     return lambda event: event.session_id == session.session_id and event.type == f"aaep:agent.{type_}"
+
+
+def test_a_hub_needs_no_thread_for_an_agent(place: str) -> None:
+    with serving(place) as (hub, url), Producer("bank", hub=url, journal=None) as agent:
+        listener = reader(hub)
+        with agent.session("Work.") as session:
+            listener.wait(of(session, "session.started"))
+            assert "aaep-subscriber" not in [thread.name for thread in threading.enumerate()]
 
 
 @pytest.mark.parametrize("answer", ["accept", "reject"])
@@ -840,7 +849,7 @@ def test_a_hub_that_died_with_the_end_of_its_journal_is_told_what_came_after_the
                     session.write(f"Said {number}. ")
                 listener.wait(of(session, "session.completed"))
                 if not number:
-                    first.commit()
+                    first.flush()
                     for file in tmp_path.glob("hub.db*"):
                         shutil.copy(file, tmp_path / file.name.replace("hub", "older"))
         first.close()
@@ -852,9 +861,41 @@ def test_a_hub_that_died_with_the_end_of_its_journal_is_told_what_came_after_the
         second.close()
 
 
-@pytest.mark.parametrize("size", [1, 100_000])
+@pytest.mark.parametrize("kept", [0, 1, 2, 3])
+def test_a_hub_that_was_killed_as_a_session_began_is_told_all_of_it(
+    tmp_path: Path, absence: Absence, kept: int
+) -> None:
+    """Where the session came from is committed before its first event, and may be all that is there."""
+    url, journal = f"unix://{tmp_path}/hub.sock", tmp_path / "hub.db"
+    with ExitStack() as until:
+        with serving(url, first := SqliteJournal(journal)) as (hub, _):
+            agent = until.enter_context(Producer("bank", hub=url, journal=None))
+            agent.reader(replies=False).wait(LONG)
+            listener = reader(hub)
+            for number in range(2):
+                with agent.session(f"Work {number}.") as session:
+                    session.write(f"Said {number}. ")
+                listener.wait(of(session, "session.completed"))
+        first.close()
+        with closing(sqlite3.connect(journal)) as connection, connection:
+            kept_rows = "SELECT number FROM entry WHERE session_id = ? ORDER BY number LIMIT ?"
+            connection.execute(
+                f"DELETE FROM entry WHERE session_id = ? AND number NOT IN ({kept_rows})",
+                (session.session_id, session.session_id, kept),
+            )
+        with serving(url, second := SqliteJournal(journal)) as (hub, _):
+            absence.over.set()
+            listener = reader(hub)
+            listener.wait(of(session, "session.completed"))
+            assert listener.output == "Said 1. "
+            stored = [msgspec.json.decode(one.data) for one in second.read(session=session.session_id)]
+            assert sum("aaep_versions_supported" in one for one in stored) == 1
+        second.close()
+
+
+@pytest.mark.parametrize("size", [1, 10_000])
 def test_an_agent_that_lives_for_a_moment_is_heard(place: str, size: int) -> None:
-    text = "A word. " * size
+    text = "This is one of the many sentences of an answer that is heard to its end. " * size
     with serving(place) as (hub, url):
         listener = reader(hub)
         with Producer("bank", hub=url, journal=None) as agent, agent.session("Working.") as session:

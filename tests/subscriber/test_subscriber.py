@@ -30,6 +30,7 @@ from aaep.protocol.extensions import Extension
 from aaep.protocol.messages import SubscriptionClose, SubscriptionRejected, SubscriptionRenegotiate, SubscriptionRequest
 from aaep.protocol.negotiation import Offer, negotiate, renegotiate
 from aaep.runtime.background import Waitable
+from aaep.subscriber import connection
 from aaep.subscriber.connection import Reconnect, SubscriberRuntime
 from aaep.subscriber.request import Terms
 from aaep.subscriber.subscriber import Status, Subscriber, SubscriptionRefused, listen
@@ -348,6 +349,25 @@ def test_events_come_in_an_asynchronous_loop() -> None:
     assert asyncio.run(main()) == names(STARTED, *PROGRESS[1:])
 
 
+@pytest.mark.parametrize("last", [goodbye(), forever, ChannelLost("It broke.")], ids=["goodbye", "silence", "loss"])
+def test_on_a_loop_that_is_given_it_needs_no_thread_and_leaves_nothing_behind(last: Step) -> None:
+    async def main() -> list[str]:
+        loop = asyncio.get_running_loop()
+        got = []
+        script = Script([STARTED, *PROGRESS[1:], last], [forever])
+        async with build_subscriber(script, loop=loop, sleep=lambda _: asyncio.sleep(0)) as subscriber:
+            async for one in subscriber:
+                assert "aaep-subscriber" not in [thread.name for thread in threading.enumerate()]
+                got.append(one.event_id)
+                if len(got) == 1 + len(PROGRESS[1:]):
+                    break
+        assert script.closed
+        assert asyncio.all_tasks(loop) == {asyncio.current_task()}
+        return got
+
+    assert asyncio.run(main()) == names(STARTED, *PROGRESS[1:])
+
+
 def test_an_asynchronous_reader_leaves_its_loop_free() -> None:
     async def main() -> str:
         async with Subscriber(Script([forever])) as subscriber:
@@ -596,6 +616,25 @@ def test_the_wait_grows_and_begins_again_after_a_success() -> None:
     assert reader.delays == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 0.5]
     waits = [status.retry for status in reader.statuses if status.kind == "waiting"]
     assert waits == reader.delays
+
+
+def test_the_wait_begins_again_after_a_stream_on_which_nothing_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "OPEN_AFTER", 0.0)
+
+    async def stay() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    _, reader = heard(Script(*[[stay, ChannelLost("No.")]] * 3, [goodbye()]))
+    assert reader.delays == [0.5, 0.5, 0.5]
+
+
+def test_a_subscription_that_is_gone_with_its_connection_is_waited_for_once() -> None:
+    gone = ChannelRefused("404", gone=True)
+    _, reader = heard(Script([STARTED, ChannelLost("x")], [gone], [PROGRESS[1], goodbye("sub_2")]))
+    assert reader.delays == [0.5]
+    _, reader = heard(Script([STARTED, ChannelLost("x")], [gone], [gone], [gone], [PROGRESS[1], goodbye("sub_4")]))
+    assert reader.delays == [0.5, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("place", ["http://127.0.0.1:1", "http://localhost:1", "ws://[::1]:1", "unix:{}/none.sock"])

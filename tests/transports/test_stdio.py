@@ -10,9 +10,9 @@ import shlex
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import pytest
 import uvloop
@@ -29,6 +29,7 @@ from aaep.transports.base import ChannelLost, ChannelRefused
 from aaep.transports.options import ConnectOptions
 from aaep.transports.stdio import server as stdio
 from aaep.transports.stdio.pipes import PipeEnd
+from aaep.transports.stdio.process import AgentProcess, start_agent
 from tests import asking
 from tests.asking import WAIT, Asker, parting, renegotiation, reply, request
 from tests.serving import serve_pipes, served
@@ -866,6 +867,56 @@ def test_an_agent_is_ended_politely_and_surely(tmp_path: Path, text: str, noted:
     asyncio.run(asyncio.wait_for(visit(), WAIT))
     assert script.gone
     assert script.words[1:] == noted
+
+
+def test_an_agent_that_is_closed_while_it_starts_is_ended_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Script(tmp_path, "hear(); note('closed')")
+
+    async def visit() -> None:
+        has_started, may_go_on = asyncio.Event(), asyncio.Event()
+
+        async def start_slowly(words: Sequence[str]) -> AgentProcess:
+            agent = await start_agent(words)
+            has_started.set()
+            await may_go_on.wait()
+            return agent
+
+        monkeypatch.setattr("aaep.transports.stdio.client.start_agent", start_slowly)
+        channel = stdio.connect(script.url, ConnectOptions(exit_timeout=WAIT))
+        asking = asyncio.ensure_future(channel.request(ASK))
+        await has_started.wait()
+        await channel.close()
+        may_go_on.set()
+        with pytest.raises(ChannelLost):
+            await asking
+
+    asyncio.run(asyncio.wait_for(visit(), WAIT))
+    assert script.gone and script.words[1:] == ["closed"]
+
+
+def test_an_agent_whose_start_is_cancelled_is_not_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Script(tmp_path, "note('up'); time.sleep(600)")
+
+    async def visit() -> None:
+        loop = asyncio.get_running_loop()
+        has_started = asyncio.Event()
+
+        async def connect_never(*_: object) -> NoReturn:
+            has_started.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        monkeypatch.setattr(loop, "connect_read_pipe", connect_never)  # it takes a moment, as a rule
+        starting = asyncio.ensure_future(start_agent([sys.executable, str(script.path), str(script.notes)]))
+        await has_started.wait()
+        while len(script.words) < 2:
+            await asyncio.sleep(0.01)  # a file is all that the program can write to
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+
+    asyncio.run(asyncio.wait_for(visit(), WAIT))
+    assert script.gone
 
 
 def test_who_does_not_wait_leaves_no_process_behind(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from ..protocol.attend_extension import ATTEND, attend_registry
 from ..protocol.events import ProducerInfo
 from ..protocol.messages import Manifest
 from ..protocol.negotiation import Offer
+from ..runtime.background import new_server_loop
 from ..runtime.files import default_journal_path
 from ..runtime.ids import format_timestamp
 from ..transports.base import SharedServer
@@ -165,8 +167,8 @@ def main(
         identity = build_identity(tokens, jwks, issuer, audience, certificates)
         options = ServerOptions(identity=identity, tls=None if tls == Tls() else tls, origins=origins, hosts=hosts)
         sign = None if signing_key is None else _load_signer(signing_key)
-        with _log_to_stderr(level):
-            return asyncio.run(
+        with _log_to_stderr(level), asyncio.Runner(loop_factory=new_server_loop) as runner:
+            return runner.run(
                 _serve(urls, _build_offer(name, languages, reached_at), _open_journal(journal), options, sign)
             )
     except AaepError as error:
@@ -269,6 +271,7 @@ async def _serve(
             if isinstance(server, StdioServer):  # STDIO-010: end with the process that started this one
                 server.ended.add_done_callback(lambda _: stopped.set())
         click.echo("Agents and readers can come. Press Ctrl-C to stop.", err=True)
+        gc.freeze()  # what is loaded stays: looking through it again and again would hold up events for 30 ms
         await stopped.wait()
     finally:
         await relays.close()

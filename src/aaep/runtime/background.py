@@ -14,7 +14,15 @@ from typing import Any, Final, Generic, TypeVar
 
 from ..errors import AaepError, LocalProtocolError
 
-__all__ = ["BackgroundLoop", "Waitable", "check_may_block", "close_server", "is_in_event_loop"]
+__all__ = [
+    "BackgroundLoop",
+    "Waitable",
+    "check_may_block",
+    "close_server",
+    "is_in_event_loop",
+    "new_server_loop",
+    "shield_future",
+]
 
 T = TypeVar("T")
 
@@ -74,9 +82,8 @@ class Waitable(Generic[T]):
         return self._future.result()
 
     def __await__(self) -> Generator[Any, None, T]:
-        # Shielded: cancelling one waiter must not cancel the future that others wait for. A generator, so that it
-        # holds this object, and with it the owner.
-        return (yield from asyncio.shield(asyncio.wrap_future(self._future)).__await__())
+        # A generator, so that it holds this object, and with it the owner.
+        return (yield from shield_future(self._future).__await__())
 
 
 class BackgroundLoop:
@@ -89,7 +96,7 @@ class BackgroundLoop:
 
     def __init__(self, name: str, loop: asyncio.AbstractEventLoop | None = None, *, is_server: bool = False) -> None:
         # A client has nothing from uvloop, which cannot close a TLS connection whose handshake goes on.
-        new_loop = _new_server_loop if is_server else asyncio.new_event_loop
+        new_loop = new_server_loop if is_server else asyncio.new_event_loop
         self.loop = new_loop() if loop is None else loop
         self._thread: threading.Thread | None = None
         if loop is None:
@@ -211,7 +218,15 @@ def check_may_block(what: str, instead: str) -> None:
         raise LocalProtocolError(f"{what} would stop the event loop of this thread, so nothing was done. {instead}")
 
 
-def _new_server_loop() -> asyncio.AbstractEventLoop:
+def shield_future(future: Future[T]) -> asyncio.Future[T]:
+    """Return a future of the running loop for one that others wait for too: cancelling it does not cancel theirs."""
+    inner = asyncio.wrap_future(future)
+    # Else asyncio logs an exception that came after the last waiter was cancelled, as one that nobody saw.
+    inner.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return asyncio.shield(inner)
+
+
+def new_server_loop() -> asyncio.AbstractEventLoop:
     """Return a new uvloop event loop, or asyncio's own where uvloop is not installed."""
     try:
         import uvloop  # noqa: PLC0415  # an optional dependency

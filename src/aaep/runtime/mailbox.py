@@ -73,6 +73,8 @@ class Mailbox(Generic[T]):
 
     async def get_async(self, timeout: float | None = None) -> T | None:
         """Await the next item on the caller's own loop, as :meth:`get` does."""
+        if timeout is None:
+            return await self._get_async()
         async with asyncio.timeout(timeout):
             return await self._get_async()
 

@@ -1,8 +1,8 @@
 """
 The network side of a subscriber: handshake, stream, reconnect, resume.
 
-It runs on an event loop in a thread of its own. Events go into a mailbox, and
-findings about them and changes of the status to callbacks.
+It runs on an event loop in a thread of its own, or on one that is given. Events go
+into a mailbox, and findings about them and changes of the status to callbacks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..protocol.fields import Message, get_member
 from ..protocol.messages import Capabilities, SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ..protocol.negotiation import tighten
 from ..protocol.subscription import is_admitted, is_critical, with_defaults
-from ..runtime.background import BackgroundLoop, Waitable
+from ..runtime.background import BackgroundLoop, Waitable, shield_future
 from ..runtime.ids import format_timestamp
 from ..runtime.mailbox import Mailbox
 from ..runtime.options import list_keywords
@@ -96,12 +96,15 @@ class Reconnect:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriberRuntime:
     """
-    The clocks, the randomness and the queue of a subscriber; for tests, and for programs with little memory.
+    The event loop, the queue, the clocks and the randomness of a subscriber.
 
-    ``max_queued_events`` bounds the events that were received and not taken out yet.
+    They are for tests, and for programs with little memory or many subscribers. ``max_queued_events``
+    bounds the events that were received and not taken out yet. With a ``loop``, the subscriber has no
+    thread of its own: it is used there only, and its callbacks run there.
     """
 
     max_queued_events: int = 10_000
+    loop: asyncio.AbstractEventLoop | None = None
     clock: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -142,6 +145,7 @@ class Connection:
         self.wall = runtime.wall
         self._sleep = runtime.sleep
         self._random = runtime.random
+        self._given_loop = runtime.loop
         # Each event with the id to resume after once it was taken out.
         self.mailbox: Mailbox[tuple[Envelope, str]] = Mailbox(runtime.max_queued_events, self._mailbox_drained)
         self.audit = StreamAudit(terms.extension_registry(), on_finding)
@@ -161,6 +165,7 @@ class Connection:
         self.done: Future[None] = Future()
         self._deduplicator = Deduplicator()
         self._attempts = 0
+        self._has_lost_subscription = False  # and had no stream since
         self._unreachable_since: float | None = None  # when it was first tried in vain, since the stream was up
         self._is_open = False  # whether the stream is up
         self._is_resuming = False
@@ -171,6 +176,7 @@ class Connection:
         self._background: BackgroundLoop | None = None
         self._main_task: asyncio.Task[None] | None = None
         self._stream_task: asyncio.Task[None] | None = None
+        self._work_tasks: set[asyncio.Task[Any]] = set()  # of run_soon()
         self._has_room = asyncio.Event()
         self._renegotiation_lock = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
@@ -181,7 +187,7 @@ class Connection:
         """Begin, once."""
         with self.lock:
             if self._background is None and not self.done.done():
-                self._background = BackgroundLoop("aaep-subscriber")
+                self._background = BackgroundLoop("aaep-subscriber", self._given_loop)
                 self._background.call_soon(self._begin)
             elif self._background is not None:
                 self._background.check_alive()
@@ -193,8 +199,19 @@ class Connection:
             if self._background is None or self.done.done():
                 work.close()
                 raise AaepError("The subscription has ended. Make a new Subscriber.")
-            future = asyncio.run_coroutine_threadsafe(_as_aaep_error(work), self._background.loop)
+            future = asyncio.run_coroutine_threadsafe(self._run_work(work), self._background.loop)
             return Waitable(future, owner=owner)
+
+    async def _run_work(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        self._work_tasks.add(task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            raise AaepError("The subscriber was closed before this was done.") from None
+        finally:
+            self._work_tasks.discard(task)
 
     def close(self, reason: str = "subscriber_shutdown", text: str = "The reader has closed.") -> Waitable[None]:
         """Say goodbye and end. Closing twice is fine."""
@@ -249,7 +266,11 @@ class Connection:
 
     async def _finish(self, error: BaseException | None) -> None:
         self._is_finishing = True
+        if self._timer is not None:
+            self._timer.cancel()
         await self._try_briefly(self.channel.close())
+        for task in self._work_tasks:
+            task.cancel()
         self._set_status("ended", str(error or ("Closed." if self._closing_task else self.status.text)))
         self.mailbox.close(error)
         if not self.ready.done():
@@ -286,9 +307,10 @@ class Connection:
             )  # SUB-045
         except SubscriptionLost as gone:
             self.subscription_id = ""  # CF-092: a new subscription, from where we were
-            if self._attempts or not self._reconnect.after_loss:
+            # At once: it was waited when the connection was lost. But not one after the other without end.
+            if self._has_lost_subscription or not self._reconnect.after_loss:
                 await self._wait_before_retry(str(gone.error), gone.error)
-            self._attempts += 1
+            self._has_lost_subscription = True
         except ProducerClosed as ended:
             return await self._handle_close(ended.message)
         except asyncio.CancelledError:
@@ -423,7 +445,7 @@ class Connection:
 
     async def renegotiate(self, changes: Mapping[str, Any]) -> Capabilities:
         """Ask for other terms. §5.7"""
-        await asyncio.shield(asyncio.wrap_future(self.ready))
+        await shield_future(self.ready)
         async with self._renegotiation_lock:  # what is asked for follows from what was granted before
             wanted = self.requested_terms.with_changes(**changes)
             if not self.subscription_id:
@@ -471,7 +493,6 @@ class Connection:
             async with _closing_iterator(messages):
                 async for received in messages:
                     self._mark_open()
-                    self._attempts = 0
                     self._handle_message(received)
                     while (
                         self.mailbox.is_full()
@@ -492,6 +513,8 @@ class Connection:
             self._is_open, self._is_resuming = False, True
 
     def _mark_open(self) -> None:
+        self._attempts = 0
+        self._has_lost_subscription = False
         self._unreachable_since = None
         if not self._is_open:
             self._is_open = True
@@ -606,13 +629,6 @@ class Connection:
                 self._on_status(status)
             except Exception:  # a callback of the caller's must not break the stream
                 log.exception("The tell callback failed.")
-
-
-async def _as_aaep_error(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        return await work
-    except asyncio.CancelledError:
-        raise AaepError("The subscriber was closed before this was done.") from None
 
 
 @contextlib.asynccontextmanager

@@ -131,8 +131,10 @@ class Subscriber:
             verifier=_build_verifier(trust, channel, source, connect.tls, terms),
             runtime=runtime,
         )
-        # The connection does not know us: a subscriber that is forgotten is closed.
-        weakref.finalize(self, self._connection.close)
+        # A subscriber that is forgotten is closed, unless its callbacks lead back to it: the connection has them. What
+        # has ended is not held on to.
+        finalizer = weakref.finalize(self, self._connection.close)
+        self._connection.done.add_done_callback(lambda _: finalizer.detach())
 
     # -- iterating -------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ __all__ = ["DuplexChannel", "DuplexConnection", "FrameReader", "limit_unsent_byt
 
 _ANSWERS: Final = ("subscription.accepted", "subscription.rejected")
 MAX_UNSENT_BYTES: Final = 16 * 1024  # in each buffer of a connection
-_MAX_QUEUED: Final = 32  # received messages; while the queue is full, the connection is not read
+_MAX_QUEUED: Final = 8  # received messages; while the queue is full, the connection is not read
 _ANSWER_TIMEOUT: Final = 30.0  # seconds for an answer to a handshake message
 _READ_SIZE: Final = 65_536  # bytes
 
@@ -67,6 +67,8 @@ class DuplexChannel:
         self._read_task: asyncio.Task[None] | None = None
         self._queue: asyncio.Queue[ReceivedMessage | Exception] = asyncio.Queue(_MAX_QUEUED)
         self._answer: asyncio.Future[bytes] | None = None
+        self._has_closed = False  # whether the producer has ended the subscription, or the connection
+        self._is_closed = False  # on our side, for good
         self._request_lock = asyncio.Lock()  # one handshake message at a time
 
     async def manifest(self) -> bytes:
@@ -99,15 +101,19 @@ class DuplexChannel:
         """Yield messages of the producer until the connection ends."""
         if self._connection is None:  # only a new request opens another connection
             raise ChannelRefused("The connection was lost, and its subscription with it.", gone=True)
-        while True:
-            item = await self._queue.get()
-            if isinstance(item, Exception):
+        try:
+            while True:
+                item = await self._queue.get()
+                if isinstance(item, Exception):
+                    raise item
+                yield item
+        finally:  # who only stops listening may still have something to send
+            if self._has_closed:
                 await self._disconnect()
-                raise item
-            yield item
 
     async def close(self) -> None:
-        """Close the connection. Closing twice is fine."""
+        """Close the connection, also one that is being opened. Closing twice is fine."""
+        self._is_closed = True
         await self._disconnect()
 
     def _require_connection(self) -> DuplexConnection:
@@ -118,8 +124,13 @@ class DuplexChannel:
     async def _connect(self) -> None:
         await self._disconnect()
         self._queue = asyncio.Queue(_MAX_QUEUED)
-        self._connection = await self.open_connection()
-        self._read_task = asyncio.get_running_loop().create_task(self._read(self._connection))
+        self._has_closed = False
+        connection = await self.open_connection()
+        if self._is_closed:
+            await connection.close()
+            raise ChannelLost("The connection was closed while it was opened.")
+        self._connection = connection
+        self._read_task = asyncio.get_running_loop().create_task(self._read(connection))
 
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -136,7 +147,6 @@ class DuplexChannel:
     async def _read(self, connection: DuplexConnection) -> None:
         """Receive messages until the connection ends: answers resolve the pending request, others are queued."""
         problem: Exception = ChannelLost("The connection ended.")
-        has_closed = False
         try:
             while (raw := await connection.receive()) is not None:
                 if isinstance(raw, ChannelRefused):
@@ -148,16 +158,17 @@ class DuplexChannel:
                     if self._answer is not None and not self._answer.done():
                         self._answer.set_result(raw)
                 else:
-                    has_closed = has_closed or head.type == "subscription.close"
+                    self._has_closed = self._has_closed or head.type == "subscription.close"
                     await self._queue.put(ReceivedMessage(raw, head.event_id))
         except ChannelLost as error:
             problem = error
         except ChannelRefused as error:
             # CF-097: the code after a close summarises it. The close message decides whether to reconnect.
-            problem = ChannelRefused(str(problem), gone=True) if has_closed else error
+            problem = ChannelRefused(str(problem), gone=True) if self._has_closed else error
         finally:
             if self._answer is not None and not self._answer.done():
                 self._answer.set_exception(problem)
+        self._has_closed = True
         await self._queue.put(problem)
 
 

@@ -317,6 +317,7 @@ class IncomingAgentConnection:
         self._conversation = conversation
         self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._queued_bytes = 0
+        self._is_paused = False
 
     def feed(self, raw: bytes | None) -> None:
         """Queue a received message; None marks the end of the connection."""
@@ -328,7 +329,8 @@ class IncomingAgentConnection:
         self._queue.put_nowait(raw)
         if self.is_closed:
             self.on_close()
-        elif self._queued_bytes > self._conversation.max_agent_backlog:
+        elif self._queued_bytes > self._conversation.max_agent_backlog and not self._is_paused:
+            self._is_paused = True
             self._conversation.pause_reading()
 
     def hang_up(self) -> None:
@@ -348,15 +350,14 @@ class IncomingAgentConnection:
             raise ChannelLost("The agent is gone.")
         self._conversation.write(self._conversation.frame("", message))
 
-    async def receive_all(self) -> list[bytes | None]:
-        """Wait for messages of the agent and return all that have come; None when its connection has ended."""
-        messages = [await self._queue.get()]
-        while not self._queue.empty():
-            messages.append(self._queue.get_nowait())
-        if self._queued_bytes > self._conversation.max_agent_backlog and not self.is_closed:
+    async def receive(self) -> bytes | None:
+        """Wait for the next message of the agent and return it; None when its connection has ended."""
+        raw = await self._queue.get()
+        self._queued_bytes -= len(raw or b"")
+        if self._is_paused and self._queued_bytes <= self._conversation.max_agent_backlog // 2:
+            self._is_paused = False
             self._conversation.resume_reading()
-        self._queued_bytes = 0
-        return messages
+        return raw
 
     async def close(self) -> None:
         """End the connection."""

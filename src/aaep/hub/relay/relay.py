@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -33,7 +32,7 @@ from ...subscriber.request import Terms
 from ...subscriber.subscriber import Status, Subscriber
 from ...text.sanitize import sanitize
 from ...text.summaries import AGENT_STATES, summarize_absence, summarize_return
-from ...transports.base import ChannelLost, ChannelRefused
+from ...transports.base import ChannelLost
 from ...transports.duplex_client import DuplexChannel, DuplexConnection
 from ...transports.duplex_server import IncomingAgentConnection
 from ..hub import Hub
@@ -48,7 +47,7 @@ log: Final = logging.getLogger("aaep.relay")
 
 MAX_AGENTS_PER_PRINCIPAL: Final = 100
 MAX_EARLIER_SESSIONS: Final = 1000  # of earlier runs, among which the last event of each agent is looked for
-MAX_QUEUED_EVENTS: Final = 32  # of an agent, that were received and not passed on yet
+MAX_QUEUED_EVENTS: Final = 8  # of an agent, that were received and not passed on yet
 ABSENCE_GRACE: Final = 1.0  # seconds for an agent to be back before its readers are told that it is away
 MAY_NOT_PUBLISH: Final = "This credential is not for publishing. Use one with the role agent."
 TOO_MANY_AGENTS: Final = "There are too many agents of this principal. Try again later."
@@ -148,7 +147,7 @@ class AgentRegistry:
         how = "came" if relay is None else "came again"
         if relay is None:
             agent_count = sum(principal == peer.principal for principal, _ in self._agents)
-            if agent_count >= MAX_AGENTS_PER_PRINCIPAL:  # T4: each has a thread
+            if agent_count >= MAX_AGENTS_PER_PRINCIPAL:  # T4: each has buffers of its own
                 return self._refuse(manifest, peer, "rate_limit", TOO_MANY_AGENTS)
             forget = partial(self._forget, key)
             relay = self._agents[key] = AgentRelay(
@@ -236,7 +235,7 @@ class AgentRelay:
             languages=manifest.languages_supported or ("en-US",),
             resume_after="" if last_event is None else last_event.event_id,
             reconnect=Reconnect(after_goodbye=True),
-            runtime=SubscriberRuntime(max_queued_events=MAX_QUEUED_EVENTS),
+            runtime=SubscriberRuntime(max_queued_events=MAX_QUEUED_EVENTS, loop=self._loop),
             on_status=self._status_changed,
         )
         self._task = self._loop.create_task(self._run())
@@ -289,12 +288,7 @@ class AgentRelay:
     # -- events of the agent -------------------------------------------------------------------
 
     async def _connect(self) -> DuplexConnection:
-        """Return the agent's next connection. Runs on the subscriber's loop."""
-        future = asyncio.run_coroutine_threadsafe(self._next_connection(), self._loop)
-        connection = await asyncio.wrap_future(future)
-        return _CrossLoopConnection(connection, self._loop)
-
-    async def _next_connection(self) -> IncomingAgentConnection:
+        """Return the agent's next connection."""
         is_reconnect = self._has_connected
         self._has_connected = True
         if is_reconnect and not self._has_subscribed and self._queued_connections.empty():
@@ -331,24 +325,26 @@ class AgentRelay:
         if attend_member(event, "resync"):
             return
         if relayed is None:
-            if not isinstance(event, SessionStarted) or self._is_known(event.session_id):
+            if not isinstance(event, SessionStarted):
                 return  # a session must begin with its start, which the agent sends first in its catch-up
+            entries = self.hub.journal.read(session=event.session_id, limit=2)
+            # Of a session whose hub was killed as it began, the journal may have the origin alone.
+            is_begun = len(entries) > 1 or (entries and read_origin(entries).key != self.key)
+            if is_begun or self.hub.sessions.is_known(event.session_id):
+                return  # it is another agent's, or has ended here, so this one cannot start it (T6)
             event, named_audience = split_audience(event)
             origin = SessionOrigin(*self.key, named_audience)
             requested_by = get_member(event, "requested_by")
             audience = origin.resolve_audience(requested_by, is_multi_user=self._registry.is_multi_user)
             relayed = RelayedSession(self.hub, event.session_id, origin, audience, self)
             self._sessions[event.session_id] = relayed
-            relayed.write_origin(self.manifest.agent_id)
+            if not entries:
+                relayed.write_origin(self.manifest.agent_id)
             self.hub.open_session(relayed)
             self.refresh()
         relayed.receive(event)
         if isinstance(event, TERMINAL):
             self._end(relayed)
-
-    def _is_known(self, session_id: str) -> bool:
-        """Whether a session belongs to another agent or has ended here, so that this agent cannot start it (T6)."""
-        return self.hub.sessions.is_known(session_id) or bool(self.hub.journal.read(session=session_id, limit=1))
 
     def _end(self, relayed: RelayedSession) -> None:
         self._sessions.pop(relayed.session_id, None)
@@ -397,10 +393,10 @@ class AgentRelay:
     def _status_changed(self, status: Status) -> None:
         self._has_subscribed = self._has_subscribed or status.kind == "connected"
         if status.kind in ("connected", "resumed", "gap"):  # the eligible repliers may have changed meanwhile
-            self._loop.call_soon_threadsafe(self._restore_terms)
-            self._loop.call_soon_threadsafe(self._note_return)
+            self._loop.call_soon(self._restore_terms)
+            self._loop.call_soon(self._note_return)
         if status.kind == "waiting":
-            self._loop.call_soon_threadsafe(self._note_absence)
+            self._loop.call_soon(self._note_absence)
         if status.kind == "connected":
             abandon_unclaimed = partial(self._registry.abandon_unclaimed_sessions, self.key)
             self.hub.call_at(time.monotonic() + self.hub.settings.resume_window, abandon_unclaimed)
@@ -479,31 +475,6 @@ class AgentRelay:
 
     def cancel(self, *, by: Literal["user"], reason: str) -> None:
         """Do nothing: there is no session."""
-
-
-class _CrossLoopConnection:
-    """A connection that belongs to the hub's loop, for use on the subscriber's loop."""
-
-    def __init__(self, connection: IncomingAgentConnection, loop: asyncio.AbstractEventLoop) -> None:
-        self._connection = connection
-        self._loop = loop
-        self._received: deque[bytes | None] = deque()
-
-    async def send(self, message: bytes) -> None:
-        """Send a message on the hub's loop."""
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connection.send(message), self._loop))
-
-    async def receive(self) -> bytes | ChannelRefused | None:
-        """Return the next message; all that the hub's loop has received are fetched together."""
-        while not self._received:
-            fetching = asyncio.run_coroutine_threadsafe(self._connection.receive_all(), self._loop)
-            messages = await asyncio.wrap_future(fetching)
-            self._received.extend(messages)
-        return self._received.popleft()
-
-    async def close(self) -> None:
-        """Close the connection on the hub's loop."""
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connection.close(), self._loop))
 
 
 def _get_timestamp(event: Envelope) -> str:

@@ -21,6 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from ...hub.face import HubFace
 from ...identity.origins import http_url, split_server_url
 from ...runtime.background import close_server
+from ...runtime.loop_errors import check_files_left
 from ..addresses import bind_socket, choose_identity, make_server_ssl_context, resolve_listen_address
 from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .event_stream import EventStream
@@ -108,6 +109,7 @@ class HttpConnection(web.RequestHandler):
         self._is_encrypted = transport.get_extra_info("sslcontext") is not None  # not available after closing
         self._http_server.connections.add(self)
         super().connection_made(transport)
+        check_files_left(transport)
         if self._http_server.is_closed:  # after the connection was accepted
             self._own_transport.abort()
 

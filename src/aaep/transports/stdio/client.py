@@ -121,13 +121,18 @@ class StdioChannel(DuplexChannel):
         try:
             await super().close()
         finally:
-            if self._agent is not None:
-                await self._agent.end(self._exit_timeout)
+            await self._end_agent()
 
     async def _open_connection(self) -> _StdioConnection:
         if self._agent is None:
             self._agent = await start_agent(self._command)
+            if self._is_closed:
+                await self._end_agent()
         return _StdioConnection(self._agent)
+
+    async def _end_agent(self) -> None:
+        if self._agent is not None:
+            await self._agent.end(self._exit_timeout)
 
     async def _refuse_manifest(self) -> bytes:
         raise ChannelRefused("An agent on pipes has no place for a manifest. Ask for a signed one.")  # CF-118

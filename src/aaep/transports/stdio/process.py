@@ -109,10 +109,15 @@ async def start_agent(command: Sequence[str]) -> AgentProcess:
     assert process.stdin is not None and process.stdout is not None
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(loop=loop)
-    input_pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, _take(process.stdin, loop))
-    output_pipe, _ = await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader, loop=loop), _take(process.stdout, loop)
-    )
+    try:
+        input_pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, _take(process.stdin, loop))
+        output_pipe, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader, loop=loop), _take(process.stdout, loop)
+        )
+    except BaseException:  # cancelled: nobody would end the agent, which was asked for nothing yet
+        process.kill()
+        process.wait()
+        raise
     return AgentProcess(process, FrameReader(reader, lambda _: AgentOutputDecoder()), input_pipe, output_pipe)
 
 

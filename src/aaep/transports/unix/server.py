@@ -35,6 +35,7 @@ from ...protocol.framing import (
 from ...protocol.messages import SubscriptionAccepted, SubscriptionClose, SubscriptionRejected
 from ...runtime.background import close_server
 from ...runtime.files import write_private_file
+from ...runtime.loop_errors import check_files_left
 from ..duplex_server import NO_PEER, Conversation
 from ..options import DEFAULT_SERVER_OPTIONS, ServerOptions
 from .paths import (
@@ -97,6 +98,7 @@ class UnixConversation(Conversation, asyncio.Protocol):
         # Events stop at high_water_bytes. Beyond it there are only answers that the client does not read.
         self._transport.set_write_buffer_limits(high=2 * self._server.hub.settings.high_water_bytes)
         self._server.conversations.add(self)
+        check_files_left(transport)
         uid, pid = get_peer_ids(self._transport.get_extra_info("socket"))  # CF-107: for every connection
         credentials = Credentials(transport=TRANSPORT, uid=uid, pid=pid, address=f"uid {uid}")
         try:
