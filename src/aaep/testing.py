@@ -58,7 +58,7 @@ from .protocol.messages import (
     SubscriptionClose,
     SubscriptionRequest,
 )
-from .recording.format import CAPTURE_VERSION
+from .recording.recordings import CAPTURE_VERSION
 from .runtime.ids import format_timestamp
 
 __all__ = ["Clock", "Listener"]

@@ -22,7 +22,7 @@ from ..presentation.presenter import Presenter
 from ..protocol.codec import read
 from ..protocol.events import Envelope
 from ..protocol.fields import get_member
-from ..recording.format import CAPTURE_VERSION
+from ..recording.recordings import CAPTURE_VERSION
 from ..runtime.files import default_journal_path, user_state_folder
 from ._command import CONTEXT_SETTINGS, AaepCommand, CannotRun, CommandGroup, format_count, to_json_line, to_printable
 

@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, Literal, Self
+from typing import IO, Any, Final, Literal, Self, TypeAlias
 
 import msgspec
 
@@ -35,7 +35,7 @@ from ..errors import AaepError
 from ..protocol.timestamps import parse_instant
 from ..subscriber.record import Direction
 from ..subscriber.status import UNREADABLE, Status
-from .format import BOM, CAPTURE_VERSION, GapKind
+from .recordings import BOM, CAPTURE_VERSION
 
 __all__ = ["CaptureEntry", "CaptureError", "CaptureWriter", "LineFile", "read_capture"]
 
@@ -43,6 +43,7 @@ MAX_LINE_BYTES: Final = 2 * 1_048_576  # bytes: a message of 1 MiB (CF-114) and 
 _BLOCK_SIZE: Final = 65_536  # bytes
 
 FaultCallback = Callable[[int, str], object]
+GapKind: TypeAlias = Literal["lost", "resumed", "missed"]
 
 
 class CaptureError(AaepError):

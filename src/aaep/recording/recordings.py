@@ -24,10 +24,20 @@ from ..protocol.audit import Audit, Direction, Finding
 from ..protocol.catalogue import find_rule
 from ..protocol.codec import UNREADABLE, parse_json
 from ..protocol.framing import MAX_MESSAGE_BYTES
-from .format import BOM, CAPTURE_VERSION
 
-__all__ = ["RecordedLine", "Recording", "UnreadableRecording", "audit_recording", "iter_lines", "open_recording"]
+__all__ = [
+    "BOM",
+    "CAPTURE_VERSION",
+    "RecordedLine",
+    "Recording",
+    "UnreadableRecording",
+    "audit_recording",
+    "iter_lines",
+    "open_recording",
+]
 
+CAPTURE_VERSION: Final = 1
+BOM: Final = b"\xef\xbb\xbf"  # some editors put it at the beginning of a file
 MAX_ENTRY_BYTES: Final = MAX_MESSAGE_BYTES + 65_536  # more than a capture adds to the largest message
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 LINES_PER_TICK: Final = 2_000  # lines between two calls of on_progress
