@@ -460,6 +460,8 @@ def _find_boundary_in_prose(text: str, rules: _LanguageRules) -> int | None:
 
     Return None if the text has anything else.
     """
+    if not (rules.has_usual_ascii_ends and text.isascii()):
+        return None
     for mark in "!?`\n\r\x0b\x0c":
         if mark in text:
             return None
@@ -547,10 +549,18 @@ def find_boundary(
     """
     if final:
         return len(text)
+    if not eager or boundary != "sentence":
+        return _find_last_boundary(text, boundary, language)
+    prose_length = _find_eager_boundary_in_prose(text, language)
+    if prose_length is not None:
+        return prose_length
     length = _find_last_boundary(text, boundary, language)
-    if eager and boundary == "sentence" and _is_surely_ended(text[length:], language):
-        return len(text)
-    return length
+    return len(text) if _is_surely_ended(text[length:], language) else length
+
+
+def _find_eager_boundary_in_prose(text: str, language: str) -> int | None:
+    """Return the last sentence boundary if anything follows: after an ordinary word and its stop it may be anything."""
+    return _find_boundary_in_prose(f"{text}X", _rules_for(language))
 
 
 def _find_last_boundary(text: str, boundary: Boundary, language: str) -> int:
@@ -580,6 +590,8 @@ def _is_surely_ended(text: str, language: str) -> bool:
     elif not last.isspace() or last == "\r":  # \r\n is one cluster
         return False
     letters = "Xx1"
+    if _find_eager_boundary_in_prose(text, language) == len(text):
+        return True
     if not text.isascii():
         if text.count("«") > text.count("»") or _DIALOGUE.match(text):
             return False  # a mark may follow: « Quoi ? »
