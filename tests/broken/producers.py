@@ -215,12 +215,14 @@ class TakesReplays(Broken):
                 if found is not None and found.outcome in ("", "accepted"):
                     call = found.event["extra_context"]["tool_call_id"]
                     self.accepts[call] = self.accepts.get(call, 0) + 1
+                    self.changed.notify_all()
         return super().reply(message)
 
     def letter(self, session: Session, timeout: int | None = None) -> None:
         call = f"call_{time.monotonic_ns()}"
         if session.granted(call, timeout):
-            time.sleep(0.2)  # for a second reply to come
+            with self.changed:
+                self.changed.wait_for(lambda: self.accepts.get(call, 1) > 1, 1.0)  # for a second reply to come
             for number in range(self.accepts.get(call, 1)):
                 session.move("calling_tool")
                 about = {"tool": "send_letter", "tool_call_id": call}
@@ -345,7 +347,8 @@ class LastCounts(Broken):
             return
         prompt = session.ask(call, timeout)
         session.wait(prompt)
-        time.sleep(0.15)  # for the last reply, which it takes to count
+        with self.changed:
+            self.changed.wait_for(lambda: prompt.outcome == "rejected", 1.0)  # the last reply, which it takes to count
         session.move("thinking", "normal")
         if prompt.outcome == "accepted":
             session.move("calling_tool")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...protocol import timestamps
 from ...protocol.attend_extension import attend_registry
@@ -48,6 +48,8 @@ _FUTURE_VERSION: Final = "99.0.0"
 _SLOW_RATE: Final = 1  # events per second
 _RATE_WINDOW: Final = 1.5  # seconds
 _MAX_DELAY: Final = 0.75  # seconds; an event that waits for the slow subscriber waits for a whole second
+_MAX_PROMPT_DELAY: Final = 1.0  # seconds
+_MAX_TRIES: Final = 3  # a machine that is busy is late once or twice, a producer that waits for a slow reader each time
 _FLUSH_PERIOD: Final = 0.2  # seconds before an urgent event in which held events are sent to keep the order
 _MERGEABLE_TYPES: Final = ("state.changed", "output.streaming", "progress.updated")
 _LIMIT_RULES: Final = "SUB-028 SUB-029 SUB-030 SUB-031 SUB-032 SUB-033 SUB-034"
@@ -335,7 +337,6 @@ def _build_filter(subscriber: FakeSubscriber) -> Callable[[str], bool]:
 async def a_slow_reader_gets_less_and_critical_events_at_once(harness: Harness) -> None:
     """Subscribe with a low rate, and check the number of events, their text and the delay of critical ones."""
     main_subscriber = harness.require_main_subscriber()
-    evidence = harness.evidence
     slow_terms = {
         **REPLIER_CAPABILITIES,
         "max_events_per_second": _SLOW_RATE,
@@ -345,60 +346,97 @@ async def a_slow_reader_gets_less_and_critical_events_at_once(harness: Harness) 
         harness.subscribe(**slow_terms) as slow_subscriber,
         harness.subscribe(**LISTENER_CAPABILITIES, coalesce_boundaries=["completion"]) as patient_subscriber,
     ):
-        session = await harness.start_session("talk")
-        prompt = await session.wait_for_prompt(main_subscriber)
-        slow_prompt = await session.wait_for_event(
-            slow_subscriber, "awaiting.confirmation", timeout=min(harness.patience, 5.0)
-        )
-        delay = slow_prompt.received_at - prompt.received_at if slow_prompt is not None else None
-        evidence.check(
-            "BP-010",
-            delay is not None and delay < 1.0,
-            f"A slow reader was asked {abs(delay or 0.0):.2f} seconds from when a fast one was.",
-            "A slow reader was not asked." if delay is None else f"A slow reader was asked {delay:.2f} seconds late.",
-            "Critical events are never held.",
-        )
-        await main_subscriber.answer_confirmation(prompt.message)
-        await session.wait_for_end(main_subscriber)
-        # A reader that the end has not reached may still be sent text.
-        finished_subscribers = {
-            name: subscriber
-            for name, subscriber in (("slow", slow_subscriber), ("patient", patient_subscriber))
-            if await session.wait_for_end(subscriber) is not None
-        }
-        session_id = session.session_id
-        _check_rate(harness, slow_subscriber, main_subscriber, session_id)
+        for _ in range(_MAX_TRIES):
+            session = await harness.start_session("talk")
+            prompt = await session.wait_for_prompt(main_subscriber)
+            slow_prompt = await session.wait_for_event(
+                slow_subscriber, "awaiting.confirmation", timeout=min(harness.patience, 5.0)
+            )
+            await main_subscriber.answer_confirmation(prompt.message)
+            await session.wait_for_end(main_subscriber)
+            # A reader that the end has not reached may still be sent text.
+            finished_subscribers = {
+                name: subscriber
+                for name, subscriber in (("slow", slow_subscriber), ("patient", patient_subscriber))
+                if await session.wait_for_end(subscriber) is not None
+            }
+            session_id = session.session_id
+            prompt_delay = slow_prompt.received_at - prompt.received_at if slow_prompt is not None else None
+            pacing = _measure_pacing(slow_subscriber, main_subscriber, session_id, prompt_delay)
+            if pacing.is_timely or len(finished_subscribers) < 2:
+                break
+        _check_prompt_delay(harness, prompt_delay)
         _check_boundaries(harness, patient_subscriber, session_id)
         _check_same_text(harness, finished_subscribers, main_subscriber, session_id)
+        _check_rate(harness, pacing)
         if len(finished_subscribers) < 2:
             raise session.make_unfinished_error("its end had not reached every reader")
 
 
-def _check_rate(
-    harness: Harness, slow_subscriber: FakeSubscriber, main_subscriber: FakeSubscriber, session_id: str
-) -> None:
+class _Pacing(NamedTuple):
+    """How fast the events of a session came to a subscriber with a low rate, and to another beside it."""
+
+    prompt_delay: float | None  # seconds that the slow one was asked after the other; None if it was not asked
+    main_delay: float  # seconds, of the slowest event to the other
+    main_count: int  # events in the busiest window of the other
+    slow_count: int  # events in the busiest window of the slow one
+    first_raw: bytes  # the first of those
+    rate: float
+    allowed: int  # events in a window of the slow one
+
+    @property
+    def is_timely(self) -> bool:
+        """Whether nothing came late or too fast, as it may once on a busy machine."""
+        is_asked_in_time = self.prompt_delay is not None and self.prompt_delay < _MAX_PROMPT_DELAY
+        return is_asked_in_time and self.main_delay <= _MAX_DELAY and self.slow_count <= self.allowed
+
+
+def _measure_pacing(
+    slow_subscriber: FakeSubscriber, main_subscriber: FakeSubscriber, session_id: str, prompt_delay: float | None
+) -> _Pacing:
     rate = slow_subscriber.terms.get("max_events_per_second", _SLOW_RATE)
-    allowed = int(rate * _RATE_WINDOW) + 2  # one more for a saved-up budget, and one for the jitter of the network
     main_count, _ = _find_busiest_window(main_subscriber.find_session_events(session_id))
     slow_count, first_raw = _find_busiest_window(slow_subscriber.find_session_events(session_id))
-    delay = _measure_delay(main_subscriber, session_id)
-    if delay > _MAX_DELAY:
-        text = f"A reader without a rate got events {delay:.1f} seconds late beside a slow one."
+    return _Pacing(
+        prompt_delay,
+        _measure_delay(main_subscriber, session_id),
+        main_count,
+        slow_count,
+        first_raw,
+        rate,
+        int(rate * _RATE_WINDOW) + 2,  # one more for a saved-up budget, and one for the jitter of the network
+    )
+
+
+def _check_prompt_delay(harness: Harness, delay: float | None) -> None:
+    harness.evidence.check(
+        "BP-010",
+        delay is not None and delay < _MAX_PROMPT_DELAY,
+        f"A slow reader was asked {abs(delay or 0.0):.2f} seconds from when a fast one was.",
+        "A slow reader was not asked." if delay is None else f"A slow reader was asked {delay:.2f} seconds late.",
+        "Critical events are never held.",
+    )
+
+
+def _check_rate(harness: Harness, pacing: _Pacing) -> None:
+    if pacing.main_delay > _MAX_DELAY:
+        text = f"A reader without a rate got events {pacing.main_delay:.1f} seconds late beside a slow one."
         for rule in ("SUB-073", "CAP-003"):
             harness.evidence.record_failure(rule, text, "Let each subscription have its own budget and its own queue.")
         return
-    if main_count <= allowed:
+    main_count = pacing.main_count
+    if main_count <= pacing.allowed:
         raise ScenarioAborted(
             f"The task 'talk' gave no more than {main_count} events in {_RATE_WINDOW} seconds: too few to tell."
         )
     for rule in ("CAP-004", "BP-004"):
         harness.evidence.check(
             rule,
-            slow_count <= allowed,
-            f"At {rate} a second at most {slow_count} events came within {_RATE_WINDOW} seconds, "
+            pacing.slow_count <= pacing.allowed,
+            f"At {pacing.rate} a second at most {pacing.slow_count} events came within {_RATE_WINDOW} seconds, "
             f"where others had {main_count}.",
-            f"At {rate} a second {slow_count} events came within {_RATE_WINDOW} seconds, "
-            f"from {excerpt(first_raw) if first_raw else ''}",
+            f"At {pacing.rate} a second {pacing.slow_count} events came within {_RATE_WINDOW} seconds, "
+            f"from {excerpt(pacing.first_raw) if pacing.first_raw else ''}",
             "Keep a budget for each subscription, and merge what it holds back.",
         )
     harness.evidence.record_pass(
