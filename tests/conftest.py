@@ -34,6 +34,15 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # and so does nohup with 
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have each worker begin with one of the longest tests: tests are dealt out in runs of equal length."""
+    longest = [item for item in items if item.get_closest_marker("longest") is not None]
+    others = [item for item in items if item not in longest]
+    for number, item in enumerate(longest):
+        others.insert(number * len(items) // len(longest), item)
+    items[:] = others
+
+
 @pytest.fixture(autouse=True)
 def nobody_s_session() -> Iterator[None]:
     """A session that a test leaves open on purpose is not that of the next test."""

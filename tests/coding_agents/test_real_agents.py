@@ -66,7 +66,9 @@ def test_what_runs_unasked_is_told_and_the_turn_is_stopped(tmp_path: Path, real:
         stage.check()
         told = " ".join(stage.listener.heard)
         assert "It did this without asking:" in told and "It is being stopped." in told
-        assert stage.listener.types[-1] == "session.cancelled"
+        # An agent that waits for its model may not hear that it is to stop, as goose does not: then it is ended.
+        has_stopped = stage.listener.types[-1] == "session.cancelled"
+        assert has_stopped or "It did not stop, so its program was ended." in told
         assert CLOSING_WORDS not in stage.listener.output
     assert not stage.has("LATER")
 
