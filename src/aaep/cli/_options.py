@@ -1,4 +1,4 @@
-"""The options for credentials that several commands share: ``--token``, ``--cert`` and ``--ca``."""
+"""The options that several commands share: ``--language``, and ``--token``, ``--cert`` and ``--ca`` for credentials."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import click
 from ..identity.credentials import Certificates, First, Grant, Identity, validate_nonlocal_principal, validate_roles
 from ..identity.origins import ENCRYPTED, scheme_of
 from ..transports.options import ConnectOptions, Tls
-from ._command import CannotRun, to_printable
+from ._command import CannotRun, LanguageTagType, to_printable
 
 __all__ = [
     "CA_OPTION",
     "CERT_OPTION",
+    "LANGUAGE_OPTION",
     "TOKEN_OPTION",
     "ClientCertificate",
     "build_all_connect_options",
@@ -42,6 +43,13 @@ class _RegularFileType(click.Path):
 
 _REGULAR_FILE: Final = _RegularFileType(exists=True, dir_okay=False, path_type=Path)
 
+LANGUAGE_OPTION: Final = click.option(
+    "--language",
+    "languages",
+    type=LanguageTagType(),
+    multiple=True,
+    help="The languages you want, the best first, such as yo-NG,en. Default: your settings, else those of the system.",
+)
 TOKEN_OPTION: Final = click.option(
     "--token", envvar="AAEP_TOKEN", help="The bearer token to show. Better set AAEP_TOKEN: others see options."
 )

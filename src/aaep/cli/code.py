@@ -38,8 +38,8 @@ from ..text.phrases import Phrases
 from ..text.sanitize import sanitize
 from ..transports.base import UnprotectedAddress
 from ..version import __version__
-from ._command import AaepCommand, CannotRun, LanguageTagType, find_languages, to_printable
-from ._options import silence_logging
+from ._command import AaepCommand, CannotRun, find_languages, to_printable
+from ._options import LANGUAGE_OPTION, silence_logging
 from ._own_language import MANIFEST, choose_language
 from ._recording import Recording
 
@@ -77,13 +77,7 @@ _LISTENER_CAPABILITIES: Final = Capabilities(supported_extensions=(ATTEND.namesp
     default="normal",
     help="How much is said. Default: normal.",
 )
-@click.option(
-    "--language",
-    "languages",
-    type=LanguageTagType(),
-    multiple=True,
-    help="The languages you want, the best first, such as yo-NG,en. Default: your settings, else those of the system.",
-)
+@LANGUAGE_OPTION
 @click.option("--listen", "urls", metavar="URL", multiple=True, help="An address where other readers can join.")
 @click.option(
     "--capture",

@@ -35,11 +35,12 @@ from ..subscriber.status import Status
 from ..subscriber.subscriber import Subscriber
 from ..transports.base import ChannelLost, find_transport
 from ..transports.options import DEFAULT_CONNECT_OPTIONS
-from ._command import AaepCommand, CannotRun, IntegerRange, LanguageTagType, find_languages, to_json_line
+from ._command import AaepCommand, CannotRun, IntegerRange, find_languages, to_json_line
 from ._daemon import hold_lock, install_unit, remove_unit
 from ._options import (
     CA_OPTION,
     CERT_OPTION,
+    LANGUAGE_OPTION,
     TOKEN_OPTION,
     ClientCertificate,
     build_all_connect_options,
@@ -70,13 +71,7 @@ DISCOVERED_PATIENCE: Final = 60.0  # seconds without a connection after which on
     type=click.Choice(["terse", "normal", "detailed"]),
     help="How much is said. Default: normal.",
 )
-@click.option(
-    "--language",
-    "languages",
-    type=LanguageTagType(),
-    multiple=True,
-    help="The languages you want, the best first, such as yo-NG,en. Default: your settings, else those of the system.",
-)
+@LANGUAGE_OPTION
 @click.option("--rate", type=IntegerRange(1, 100_000), metavar="N", help="At most N events a second.")
 @click.option("--replies/--no-replies", default=None, help="Whether prompts can be answered here. Default: they can.")
 @TOKEN_OPTION
