@@ -651,6 +651,52 @@ def test_waiting_with_a_limit_does_not_take_the_question_back(producer: Producer
         ask.withdraw()
 
 
+class NotingLock:
+    """A lock that notes when a thread has to wait for it."""
+
+    def __init__(self, lock: Any) -> None:
+        self.lock = lock
+        self.awaited = threading.Event()
+
+    def __enter__(self) -> None:
+        if not self.lock.acquire(blocking=False):
+            self.awaited.set()
+            self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
+def test_whose_question_ends_with_the_session_finds_that_it_is_over(
+    producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Listener(producer, capabilities=FULL)
+    session = producer.session("Working.").start()
+    lock = NotingLock(session._emitter.lock)
+    monkeypatch.setattr(session._emitter, "lock", lock)
+    ask = wipe(session)
+    found: list[tuple[str, bool]] = []
+
+    def agent() -> None:
+        found.append((ask.wait(10).outcome, session.is_open))
+        lock.awaited.set()
+
+    thread = threading.Thread(target=agent)
+    resolve = ask.arrived.set_result
+
+    def resolve_slowly(answer: Answer) -> bool:  # so that the agent comes between the answer and the end
+        try:
+            return resolve(answer)
+        finally:
+            thread.start()
+            assert lock.awaited.wait(10)
+
+    monkeypatch.setattr(ask.arrived, "set_result", resolve_slowly)
+    session.cancel(by="user")
+    thread.join(10)
+    assert found == [("withdrawn", False)]
+
+
 def test_the_end_of_a_session_voids_its_questions(producer: Producer) -> None:
     listener = Listener(producer, capabilities=FULL)
     with producer.session("Working.") as session:

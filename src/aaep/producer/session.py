@@ -211,7 +211,8 @@ class Session:
     @property
     def is_open(self) -> bool:
         """Whether the session has begun and is not over."""
-        return self._emitter.is_active
+        with self._emitter.lock:  # ending it takes questions back first, and who waits for one may ask here at once
+            return self._emitter.is_active
 
     # -- other threads -----------------------------------------------------------------------
 
