@@ -25,6 +25,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -158,19 +159,24 @@ def read_stolen_time() -> float:
 
 
 def watch_processor(number: int) -> None:
-    """Print when this process overslept, from when until when; nothing but the machine can make it."""
+    """Note when this process overslept, which nothing but the machine can make it; print all when it is terminated."""
     try:
         os.sched_setaffinity(0, {number})
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     except PermissionError:
         sys.exit()
+    is_over = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: is_over.set())
     print("watching", flush=True)
-    while True:
+    pauses: list[tuple[float, float]] = []  # a pipe nobody reads meanwhile would be full after some minutes
+    while not is_over.is_set():
         before = time.time()
         time.sleep(WATCH_INTERVAL)
         after = time.time()
         if after - before > MIN_PAUSE:
-            print(before % 1e6, after % 1e6, flush=True)
+            pauses.append((before % 1e6, after % 1e6))
+    for begin, end in pauses:
+        print(begin, end)
 
 
 class Pauses:
