@@ -20,7 +20,7 @@ class HubSettings(msgspec.Struct, frozen=True, kw_only=True):
     max_replay_entries: int = 50_000  # read back from the journal for one reader
     max_lag: float = 10.0  # a reader may fall behind before it is closed (CF-073)
     high_water_bytes: int = 256 * 1024  # buffered for a reader before live writes skip it
-    max_backlog_bytes: int = 32 * 1024  # said and not yet written to the readers, before emitting waits
+    max_backlog_bytes: int = 16 * 1024  # said and not yet written to the readers, before emitting waits
     heartbeat_interval: float = 15.0
     max_subscriptions: int = 1000
     max_subscriptions_per_principal: int | None = None  # without it, as many as are left for all others

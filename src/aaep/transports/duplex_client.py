@@ -24,7 +24,6 @@ from .base import ChannelLost, ChannelRefused, ReceivedMessage
 __all__ = ["DuplexChannel", "DuplexConnection", "FrameReader", "limit_unsent_bytes"]
 
 _ANSWERS: Final = ("subscription.accepted", "subscription.rejected")
-MAX_UNSENT_BYTES: Final = 16 * 1024  # in each buffer of a connection
 _MAX_QUEUED: Final = 8  # received messages; while the queue is full, the connection is not read
 _ANSWER_TIMEOUT: Final = 30.0  # seconds for an answer to a handshake message
 _READ_SIZE: Final = 65_536  # bytes
@@ -172,12 +171,12 @@ class DuplexChannel:
         await self._queue.put(problem)
 
 
-def limit_unsent_bytes(transport: asyncio.WriteTransport) -> None:
+def limit_unsent_bytes(transport: asyncio.WriteTransport, max_bytes: int) -> None:
     """Keep the buffers of a connection short, also the kernel's: what an agent says last stands behind them."""
-    transport.set_write_buffer_limits(high=MAX_UNSENT_BYTES)
+    transport.set_write_buffer_limits(high=max_bytes)
     connected = transport.get_extra_info("socket")
     if connected is not None:
-        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_UNSENT_BYTES)
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, max_bytes)
 
 
 def _decode_head(raw: bytes) -> _Head:

@@ -88,7 +88,7 @@ class Conversation(ABC):
     frame: Callable[[str, bytes], bytes]  # from event id and JSON to the bytes of a frame
     write: Callable[[bytes], None]  # send one or more concatenated frames
     count_unsent_bytes: Callable[[], int]
-    max_agent_backlog = 16 * 1024  # bytes received from an agent and not yet passed on, before it is read no further
+    max_agent_backlog = 8 * 1024  # bytes received from an agent and not yet passed on, before it is read no further
 
     def __init__(self, hub: HubFace, peer: Peer) -> None:
         self.peer = peer

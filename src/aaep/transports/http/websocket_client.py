@@ -29,7 +29,8 @@ from .routes import SUBPROTOCOL, WEBSOCKET
 __all__ = ["WebSocketChannel", "connect"]
 
 _CLOSE_TIMEOUT: Final = 0.5  # seconds for the server to answer a close
-_MAX_UNREAD_BYTES: Final = 64 * 1024  # sent and not known to be read, before sending waits
+_MAX_UNSENT_BYTES: Final = 16 * 1024  # in each buffer of a connection; a network with long ways needs some
+_MAX_UNREAD_BYTES: Final = 32 * 1024  # sent and not known to be read, before sending waits
 _PING_EVERY: Final = 8 * 1024  # bytes
 _CLOSE_REASONS: Final = {  # CF-097: for servers that send only the code
     4000: "The producer has closed the subscription.",
@@ -195,7 +196,7 @@ class WebSocketChannel(DuplexChannel):
             await socket.close(code=1002)
             raise ChannelRefused(f"{self.url} is a WebSocket, but not one that speaks {SUBPROTOCOL}.")
         if isinstance(socket, _WebSocket) and socket.transport is not None:
-            limit_unsent_bytes(socket.transport)
+            limit_unsent_bytes(socket.transport, _MAX_UNSENT_BYTES)
         return _WebSocketConnection(socket)
 
     def _open_session(self) -> aiohttp.ClientSession:

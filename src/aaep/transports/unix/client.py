@@ -17,6 +17,7 @@ from .paths import connect_socket, parse_unix_url, read_manifest
 __all__ = ["connect"]
 
 _CLOSE_TIMEOUT: Final = 0.4  # seconds to flush what was sent last
+_MAX_UNSENT_BYTES: Final = 4 * 1024  # in each buffer of a connection; the other end is on this machine
 _MAX_TRIES: Final = 50  # while the agent's backlog is full
 _RETRY_DELAY: Final = 0.02  # seconds
 
@@ -78,7 +79,7 @@ def connect(url: str, options: ConnectOptions = DEFAULT_CONNECT_OPTIONS) -> Dupl
             connected = connect_socket(url)
             if connected is not None:
                 reader, writer = await asyncio.open_unix_connection(sock=connected)
-                limit_unsent_bytes(writer.transport)
+                limit_unsent_bytes(writer.transport, _MAX_UNSENT_BYTES)
                 return _UnixConnection(reader, writer, frame)
             await asyncio.sleep(_RETRY_DELAY)  # the kernel does not signal free room in the backlog
         raise ChannelLost("The agent has too many callers at the moment.")
