@@ -1940,6 +1940,19 @@ async def test_closing_sends_what_is_held_and_says_why() -> None:
     assert not world.hub.metrics().count("aaep_subscriptions 1")
 
 
+@scene
+async def test_who_comes_while_the_servers_of_a_closed_hub_are_still_open_is_told_so() -> None:
+    """It is no defect of the server (500), and the reader may come again."""
+    world = World()
+    world.join()
+    await world.hub.aclose()
+    request = SubscriptionRequest(aaep_version="1.0.0", subscriber_id="reader", capabilities=Capabilities())
+    answer = world.hub.subscribe(request, Peer())
+    assert isinstance(answer, SubscriptionRejected) and answer.reason_code == "transport_unavailable"
+    with pytest.raises(UnknownSubscription, match="shutting down"):
+        world.connect()
+
+
 def test_a_hub_that_never_started_closes_too() -> None:
     hub = Hub(Offer(producer=PRODUCER), MemoryJournal())
     hub.close()

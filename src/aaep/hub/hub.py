@@ -88,6 +88,7 @@ _TRIM_EVERY: Final = 3600.0  # seconds between two looks at what the journal may
 _CLOSING: Final = 1.5  # seconds for the servers to close
 MAX_ROOM_WAIT: Final = 10.0  # seconds that a caller waits for room ...
 _ROOM_CHECK: Final = 1.0  # ... and after how many it looks whether it waits in vain
+SHUTTING_DOWN: Final = "The agent's side is shutting down. Try again later."
 
 _log: Final = logging.getLogger("aaep.hub")
 
@@ -428,6 +429,8 @@ class Hub:
 
         With ``is_connection`` it belongs to the connection of the request, and counts over no other (CF-008).
         """
+        if self._closed:  # its servers may still be open for a moment
+            return SubscriptionRejected(reason_code="transport_unavailable", reason_message=SHUTTING_DOWN)
         rejection = self.expiry.rejection_for(peer)
         if rejection is not None:
             return rejection
@@ -627,6 +630,8 @@ class Hub:
             raise Unauthorised(MAY_NOT_LISTEN)
         if not self.settings.allow_bare:
             raise UnknownSubscription("There is no stream without a subscription here. Subscribe first.")
+        if self._closed:
+            raise UnknownSubscription(SHUTTING_DOWN)
         if self._count_taken_places(peer) >= (self.offer.max_subscriptions or 0):
             raise UnknownSubscription("There are too many readers. Try again later.")
         rate = self.offer.max_events_per_second
