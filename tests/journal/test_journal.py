@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Condition, Event, Thread
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -247,6 +248,26 @@ def test_trimming_by_size_drops_what_ended_first_and_no_open_session(make: Calla
     assert journal.trim(30) == 0
 
 
+def test_what_is_said_while_old_sessions_are_deleted_does_not_wait_for_all_of_them(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "journal.db", retention=Retention(max_age=0))
+    for name in ("sess_a", "sess_b", "sess_c"):
+        fill(journal, name, 3, at=0, end=True)
+    deleted: list[int] = []
+    delete = journal._delete_where
+
+    def say_and_delete(condition: str, values: tuple[str, ...]) -> int:
+        committed = [entry.event_id for entry in journal.read(session="sess_new", committed=True)]
+        assert committed == [f"evt_new_{number}" for number in range(len(deleted))]
+        journal.append(f"evt_new_{len(deleted)}", "sess_new", b"{}", at=9)
+        deleted.append(delete(condition, values))
+        return deleted[-1]
+
+    with patch.object(journal, "_delete_where", say_and_delete):
+        assert journal.trim(10) == 9
+    assert deleted == [3, 3, 3]
+    journal.close()
+
+
 def test_the_defaults_are_a_week_and_64_mebibytes() -> None:
     """SEC-039"""
     assert Retention() == Retention(max_age=604_800, max_bytes=67_108_864)
@@ -358,7 +379,7 @@ STEPS = st.one_of(
 @settings(max_examples=60)
 @given(st.lists(STEPS, max_size=40))
 def test_all_journals_answer_alike(steps: list[tuple[Any, ...]]) -> None:
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, patch.object(sqlite, "PORTION_ENTRIES", 3):
         journals = [OPEN[name](Path(place), Retention(max_age=20, max_bytes=400)) for name in sorted(OPEN)]
         try:
             for number, (verb, *values) in enumerate(steps):

@@ -49,6 +49,7 @@ from .base import (
 __all__ = ["SqliteJournal"]
 
 MAX_BATCH_ENTRIES: Final = 1000  # entries in one commit
+PORTION_ENTRIES: Final = 5000  # entries looked at before what was appended meanwhile is committed
 MAX_PENDING_ENTRIES: Final = 4096  # entries; beyond that, appending waits for the writer
 _RETRY_INTERVAL: Final = 1.0  # seconds after which writing that failed is tried again
 MAX_PENDING_BYTES: Final = 8 * 1024 * 1024
@@ -267,47 +268,49 @@ class SqliteJournal:
 
     def list_sessions(self, *, open_only: bool = True) -> list[StoredSession]:
         """Return the open sessions, or all of them, in the order in which they began."""
-        with self._flush_and_lock():
-            rows = self._connection.execute(
-                "SELECT session_id, COUNT(*), SUM(LENGTH(data)), MIN(at), MAX(at), MAX(ends) FROM entry"
-                " GROUP BY session_id HAVING NOT (? AND MAX(ends)) ORDER BY MIN(number)",
-                (open_only,),
-            )
-            return [
-                StoredSession(session_id, entry_count, byte_count, first_at, last_at, bool(has_ended))
-                for session_id, entry_count, byte_count, first_at, last_at, has_ended in rows
-            ]
+        sessions: dict[str, StoredSession] = {}
+        last_number = 0
+        while True:
+            with self._flush_and_lock():
+                rows = self._connection.execute(
+                    "SELECT session_id, COUNT(*), SUM(LENGTH(data)), MIN(at), MAX(at), MAX(ends), MAX(number) FROM"
+                    " (SELECT * FROM entry WHERE number > ? ORDER BY number LIMIT ?)"
+                    " GROUP BY session_id ORDER BY MIN(number)",
+                    (last_number, PORTION_ENTRIES),
+                ).fetchall()
+            if not rows:
+                return [session for session in sessions.values() if not (open_only and session.has_ended)]
+            for session_id, entry_count, byte_count, first_at, last_at, has_ended, number in rows:
+                last_number = max(last_number, number)
+                session = StoredSession(session_id, entry_count, byte_count, first_at, last_at, bool(has_ended))
+                earlier = sessions.get(session_id)
+                sessions[session_id] = session if earlier is None else _join_portions(earlier, session)
 
     def trim(self, now: float) -> int:
-        """Delete ended sessions that exceed the retention and return the number of entries deleted."""
-        with self._flush_and_lock():
-            expired = find_expired_sessions(self.list_sessions(open_only=False), self.retention, now)
-            if not expired:
-                return 0
-            return self._delete_where("session_id = ?", [(session_id,) for session_id in expired])
+        """Delete ended sessions that exceed the retention, one after another; return the number of entries deleted."""
+        deleted_count = 0
+        for session_id in find_expired_sessions(self.list_sessions(open_only=False), self.retention, now):
+            with self._flush_and_lock():
+                deleted_count += self._delete_where("session_id = ?", (session_id,))
+        return deleted_count
 
     def purge(self, session: str | None = None) -> int:
         """Delete one session or all of them, on disk too, and return the number of entries deleted."""
         with self._flush_and_lock():
             if session is None:
-                deleted_count = self._delete_where("1", [()])
+                deleted_count = self._delete_where("1")
             else:
-                deleted_count = self._delete_where("session_id = ?", [(_to_storable_text(session),)])
+                deleted_count = self._delete_where("session_id = ?", (_to_storable_text(session),))
             # The write-ahead log holds old copies: empty it now, not when it happens to be reused.
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return deleted_count
 
-    def _delete_where(self, condition: str, parameters: list[tuple[str, ...]]) -> int:
-        """Delete the entries that a condition selects for each set of parameters, and return their number."""
-        deleted_count = 0
-        last_deleted = self._last_deleted
+    def _delete_where(self, condition: str, values: tuple[str, ...] = ()) -> int:
+        """Delete the entries that a condition selects, and return their number."""
         with self._transaction():
-            for values in parameters:
-                cursor = self._connection.execute(
-                    f"SELECT COALESCE(MAX(number), 0) FROM entry WHERE {condition}", values
-                )
-                last_deleted = max(last_deleted, cursor.fetchone()[0])
-                deleted_count += self._connection.execute(f"DELETE FROM entry WHERE {condition}", values).rowcount
+            cursor = self._connection.execute(f"SELECT COALESCE(MAX(number), 0) FROM entry WHERE {condition}", values)
+            last_deleted = max(self._last_deleted, cursor.fetchone()[0])
+            deleted_count = self._connection.execute(f"DELETE FROM entry WHERE {condition}", values).rowcount
             # Numbers continue after the last one, also when no entry is left to derive it from.
             marks = [(last_deleted, "gap"), (self._last_committed, "last")]
             self._connection.executemany("UPDATE mark SET number = ? WHERE name = ?", marks)
@@ -448,6 +451,18 @@ class SqliteJournal:
             _raise_journal_error(self.path, error)
         except OSError as error:
             raise JournalError(f"The journal {self.path} cannot be used: {error.strerror or error}.") from error
+
+
+def _join_portions(first: StoredSession, second: StoredSession) -> StoredSession:
+    """Return what two portions of the journal hold of one session."""
+    return StoredSession(
+        first.session_id,
+        first.entry_count + second.entry_count,
+        first.byte_count + second.byte_count,
+        min(first.first_at, second.first_at),
+        max(first.last_at, second.last_at),
+        first.has_ended or second.has_ended,
+    )
 
 
 def _to_storable_text(text: str) -> str:
